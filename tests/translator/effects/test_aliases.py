@@ -203,3 +203,9 @@ def test_a_function_is_differentiated_only_where_others_may_call_it(
         (source / name).write_text(text)
     found = translate_project(source, tmp_path / "out").diagnostics
     assert [d.code for d in found if d.severity.name == "WARNING"] == codes
+
+
+def test_names_of_a_file_that_is_no_program_may_be_read_elsewhere() -> None:
+    text = "import torch\nx = torch.zeros(2)\ny = x.flatten()\nx += 1\n"
+    assert [d.code for d in translate_source(text).diagnostics] == ["T2M305"]
+    assert not translate_source(text + "print(x)\n").diagnostics

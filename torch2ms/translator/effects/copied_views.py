@@ -135,7 +135,7 @@ def _is_last_holder(view: ast.expr, tree: ast.stmt, ctx: FileFacts) -> bool:
 
 def _is_done(source: ast.Name, tree: ast.stmt, ctx: FileFacts) -> bool:
     return (
-        not (_scope(tree, ctx) is None and ctx.world.symbols.is_imported(ctx.path))
+        (_scope(tree, ctx) is not None or ctx.world.symbols.is_program_alone(ctx.path))
         and owner_of(source.id, tree, ctx) == "fresh"
         and seen_elsewhere(source.id, tree, ctx, source) == "fresh"
         and not read_again(source.id, tree, ctx)

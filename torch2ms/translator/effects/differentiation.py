@@ -29,12 +29,12 @@ def are_differentiated(ctx: FileFacts) -> bool:
 def may_be_called_for_gradients(ctx: FileFacts) -> bool:
     """Whether the function around may run where another file computes gradients.
 
-    Not a function that its own file runs, where no other file of the project imports that.
+    Not a function that its own file runs, where that is a program that no other file imports.
     """
     info = next((function for function in ctx.functions if function is not None), None)
     if info is None or gives_first_values(ctx):
         return False
-    if info.owner is not None or ctx.world.symbols.is_imported(ctx.path):
+    if info.owner is not None or not ctx.world.symbols.is_program_alone(ctx.path):
         return True
     return info.name not in ctx.once(_run_by_the_file)
 

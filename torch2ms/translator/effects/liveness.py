@@ -44,7 +44,7 @@ def is_done_with(name: str, use: ast.AST, ctx: FileFacts) -> bool:
         statement = ctx.parent(statement)
     own = _scope(use, ctx)
     declared = (node.names for node in ctx.analysis.nodes if isinstance(node, (ast.Global, ast.Nonlocal)))
-    is_seen = isinstance(own, ast.ClassDef) or (own is None and ctx.world.symbols.is_imported(ctx.path))
+    is_seen = isinstance(own, ast.ClassDef) or (own is None and not ctx.world.symbols.is_program_alone(ctx.path))
     if statement is None or is_seen or any(name in names for names in declared):
         return False
     if any(node.id == name and _scope(node, ctx) is not own for node in ctx.analysis.all(ast.Name)):

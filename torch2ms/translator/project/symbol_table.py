@@ -142,6 +142,10 @@ class SymbolTable:
         """Whether another file of the project imports a file."""
         return bool(self._imports()[1].get(path, set()) - {path})
 
+    def is_program_alone(self, path: str) -> bool:
+        """Whether a file is run and never imported, so that nothing else sees its names: a library's may be."""
+        return not self.is_imported(path) and self.is_run(path)
+
     def packages(self, besides: Collection[str]) -> frozenset[str]:
         """Return the roots of what the files import from elsewhere, but for those in ``besides``."""
         named = (
