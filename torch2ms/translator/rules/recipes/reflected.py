@@ -9,7 +9,13 @@ from torch2ms.translator.syntax.cst_builders import build, parenthesised
 __all__: list[str] = []
 
 _OPERATORS = {
+    "__radd__": "({y} + {x})",
+    "__rsub__": "({y} - {x})",
+    "__rmul__": "({y} * {x})",
+    "__rmatmul__": "({y} @ {x})",
     "__rdiv__": "({y} / {x})",
+    "__rtruediv__": "({y} / {x})",
+    "__rpow__": "({y} ** {x})",
     "__rmod__": "({y} % {x})",
     "__rand__": "({y} & {x})",
     "__ror__": "({y} | {x})",
