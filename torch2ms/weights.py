@@ -48,7 +48,7 @@ try:
     import pathlib
     network = weights.build(request["entry"], request["kwargs"])
     reply = weights.convert(pathlib.Path(request["source"]), pathlib.Path(request["destination"]), network,
-                            request["rules"], request["reverse"])
+                            request["rules"], request["reverse"], sys.stdout)
 except weights.WeightsError as error:
     reply = {"error": str(error)}
 json.dump(reply, open(request["reply"], "w"))
@@ -134,7 +134,10 @@ def convert_weights(
         asked = Path(folder) / "request.json"
         asked.write_text(json.dumps(request), encoding="utf-8")
         command = [python or sys.executable, "-c", _CONVERT, str(asked)]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+        terminal = sys.stderr if sys.stderr.isatty() else subprocess.DEVNULL  # for the bar
+        done = subprocess.run(
+            command, env=environment(), stdout=terminal, stderr=subprocess.PIPE, text=True, check=False
+        )
         if done.returncode or not reply.exists():
             last = "\n".join(done.stderr.splitlines()[-15:])
             raise VerificationError(f"the network of {entry} could not be built in {project}", advice=last)

@@ -14,15 +14,29 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any, Callable, Container, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Container,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    TextIO,
+    Tuple,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .file_bytes import Progress
 from .reserved import source_name
+from .tensor_values import Value, Values, is_equal
 from .weight_files import (
-    Value,
-    Values,
     WeightsError,
     dtype_of_tensor,
     read_mindspore,
@@ -262,37 +276,34 @@ def from_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
                 result[entry.mindspore] = value_of_tensor(entry.tensor)
             continue
         value = values[name]
-        array = place(entry, value.array)
-        if tuple(array.shape) != tuple(entry.tensor.shape):
+        placed = value.reshaped(RESHAPES[entry.reshape][0]) if entry.reshape else value
+        if placed.shape != tuple(entry.tensor.shape):
             problems.append(
-                f"{entry.torch}: shape {tuple(value.array.shape)} does not fit {entry.mindspore} "
-                f"{tuple(entry.tensor.shape)}"
+                f"{entry.torch}: shape {value.shape} does not fit {entry.mindspore} {tuple(entry.tensor.shape)}"
             )
             continue
-        result[entry.mindspore] = _cast(array, value.dtype, entry, notes)
+        result[entry.mindspore] = _cast(placed, entry, notes)
     _check_tied(keys, values, problems)
     _raise(problems)
     return result, _summed_up(notes)
 
 
-def _cast(array: NDArray[Any], dtype: str, entry: Entry, notes: List[str]) -> Value:
-    """Return the array in the type of the network's parameter, with a note when the type changes."""
+def _cast(value: Value, entry: Entry, notes: List[str]) -> Value:
+    """Return the value in the type of the network's parameter, with a note when the type changes."""
     wanted = dtype_of_tensor(entry.tensor)
-    if wanted == dtype:
-        return Value(array, dtype)
-    cast = array.astype(np.float32 if wanted == "bfloat16" else wanted)
+    if wanted == value.dtype:
+        return value
+    cast = value.cast(wanted)
+    is_same = ({value.dtype, wanted} != {"float16", "bfloat16"} and _fits(value.dtype, wanted)) or is_equal(value, cast)
+    notes.append(f"{value.dtype} became {wanted}" + ("" if is_same else ", rounded"))
+    return cast
+
+
+def _fits(dtype: str, wanted: str) -> bool:
+    """Whether every number of one type is one of another."""
     if wanted == "bfloat16":
-        cast = _round_to_bfloat16(cast)
-    same = np.array_equal(cast.astype(array.dtype), array, equal_nan=array.dtype.kind == "f")
-    notes.append(f"{dtype} became {wanted}" + ("" if same else ", rounded"))
-    return Value(cast, wanted)
-
-
-def _round_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
-    bits: NDArray[Any] = array.astype(np.float32).view(np.uint32).astype(np.uint64)
-    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000  # to nearest, ties to even
-    rounded = bits.astype(np.uint32).view(np.float32)
-    return np.where(np.isfinite(array), rounded, array).astype(np.float32)
+        return False
+    return np.can_cast("float32" if dtype == "bfloat16" else dtype, wanted, "safe")
 
 
 def _check_tied(keys: KeyMap, values: Values, problems: List[str]) -> None:
@@ -302,7 +313,7 @@ def _check_tied(keys: KeyMap, values: Values, problems: List[str]) -> None:
         if entry.torch not in values:
             continue
         other = first.setdefault(id(entry.tensor), entry.torch)
-        if not np.array_equal(values[other].array, values[entry.torch].array, equal_nan=True):
+        if not is_equal(values[other], values[entry.torch]):
             problems.append(f"{entry.torch} and {other} differ, but are one parameter in the MindSpore network")
 
 
@@ -324,12 +335,11 @@ def to_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
             continue
         used.add(name)
         value = values[name]
-        if tuple(value.array.shape) != tuple(entry.tensor.shape):
-            problems.append(f"{name}: shape {tuple(value.array.shape)}, the network has {tuple(entry.tensor.shape)}")
+        if value.shape != tuple(entry.tensor.shape):
+            problems.append(f"{name}: shape {value.shape}, the network has {tuple(entry.tensor.shape)}")
             continue
         if not entry.optional:
-            array = restore(entry, value.array)
-            result[entry.torch] = Value(array, value.dtype)
+            result[entry.torch] = value.reshaped(RESHAPES[entry.reshape][1]) if entry.reshape else value
     problems += [f"{name}: the network has no such parameter" for name in sorted({*values} - {*used, *keys.dropped})]
     _raise(problems)
     holders = {key.rpartition(".")[0] for key in result}
@@ -358,24 +368,33 @@ def _summed_up(notes: List[str]) -> List[str]:
     return [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
 
 
-def convert(source: Path, destination: Path, network: Any, rules: Rules, reverse: bool = False) -> Dict[str, Any]:
+def convert(
+    source: Path,
+    destination: Path,
+    network: Any,
+    rules: Rules,
+    reverse: bool = False,
+    terminal: Optional[TextIO] = None,
+) -> Dict[str, Any]:
     """Convert a file of weights for ``network``; PyTorch to MindSpore, or back with ``reverse``.
 
-    Returns ``{"parameters": number written, "dropped": torch keys without counterpart, "notes": [...]}``; raises
+    Neither file is held in memory. ``terminal``: where a bar shows how much is written. The SHA-256 of what is written
+    lies beside it, in ``NAME.sha256``. Returns ``{"parameters": number written, "dropped": torch keys without counterpart, "notes": [...]}``; raises
     WeightsError and writes nothing when anything does not pair up.
     """
     keys = key_map(network, rules)
     if reverse:
         values, notes = read_mindspore(source)
         written, more = to_torch(keys, values)
-        write_torch(written, destination)
         dropped: List[str] = []
     else:
         values, notes = read_torch(source)
         keys = as_given(keys, values)
         written, more = from_torch(keys, values)
-        write_mindspore(written, destination)
         dropped = [key for key in keys.dropped if key in values]
+    progress = Progress(destination.name, sum(value.nbytes for value in written.values()), terminal)
+    (write_torch if reverse else write_mindspore)(written, destination, progress)
+    progress.end()
     return {"parameters": len(written), "dropped": dropped, "notes": notes + more}
 
 
@@ -416,11 +435,11 @@ def main(
     except (ValueError, RecursionError) as error:
         parser.error(f"--kwargs is no JSON: {error}")
     try:
-        result = convert(args.source, args.destination, build(args.entry, given), rules, args.reverse)
+        result = convert(args.source, args.destination, build(args.entry, given), rules, args.reverse, sys.stderr)
     except WeightsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{args.destination}: {result['parameters']} arrays")
+    print(f"{args.destination}: {result['parameters']} arrays, its SHA-256 in {args.destination.name}.sha256")
     if result["dropped"]:
         print(f"  without counterpart by rule: {len(result['dropped'])}, the first is {result['dropped'][0]}")
     for note in result["notes"]:
