@@ -378,9 +378,9 @@ def convert(
 ) -> Dict[str, Any]:
     """Convert a file of weights for ``network``; PyTorch to MindSpore, or back with ``reverse``.
 
-    Neither file is held in memory. ``terminal``: where a bar shows how much is written. The SHA-256 of what is written
-    lies beside it, in ``NAME.sha256``. Returns ``{"parameters": number written, "dropped": torch keys without counterpart, "notes": [...]}``; raises
-    WeightsError and writes nothing when anything does not pair up.
+    Neither file is held in memory, and the SHA-256 of what is written lies beside it, in ``NAME.sha256``. ``terminal``:
+    where a bar shows how much is written. Returns ``{"parameters": number written, "dropped": torch keys without
+    counterpart, "notes": [...]}``; raises WeightsError and writes nothing when anything does not pair up.
     """
     keys = key_map(network, rules)
     if reverse:
