@@ -69,8 +69,9 @@ def read_torch(path: Path) -> Tuple[Values, List[str]]:
 
 
 def _read_one(path: Path) -> Tuple[Values, List[str]]:
-    content: Dict[Any, Any] = dict(read_safetensors(path)) if path.suffix == ".safetensors" else _load_pth(path)
-    return _unnest(path, content, lambda value: isinstance(value, Value))
+    content = read_safetensors(path) if path.suffix == ".safetensors" else _load_pth(path)
+    values, notes, _ = unnest(path, content)
+    return values, notes
 
 
 def _read_shards(path: Path) -> Tuple[Values, List[str]]:
@@ -99,7 +100,7 @@ def _read_shards(path: Path) -> Tuple[Values, List[str]]:
     return values, [f"read {len(names)} files", *notes]
 
 
-def _load_pth(path: Path) -> Dict[Any, Any]:
+def _load_pth(path: Path) -> Any:
     from . import torch_files
 
     file = _mapped(path)
@@ -107,8 +108,6 @@ def _load_pth(path: Path) -> Dict[Any, Any]:
         loaded = torch_files.read(file, lambda array, dtype: Value(array, dtype, release=file.release))
     except torch_files.TorchFileError as error:
         raise WeightsError(f"{path} is no file of weights that can be read: {error}") from error
-    if not isinstance(loaded, dict):
-        raise WeightsError(f"{path} holds a {type(loaded).__name__}, not a state dictionary")
     return loaded
 
 
@@ -119,11 +118,17 @@ def _mapped(path: Path) -> FileBytes:
         raise WeightsError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> Tuple[Dict[Any, Any], List[str]]:
-    """Return the state dictionary in ``content``, which may lie one or two keys down, and notes of what was passed."""
+def unnest(path: Path, content: Any) -> Tuple[Values, List[str], List[Any]]:
+    """Return the state dictionary in ``content``, which may lie some keys down; notes of what was passed; the keys.
+
+    Raises WeightsError where there is none, or more than one.
+    """
+    if not isinstance(content, dict):
+        raise WeightsError(f"{path} holds a {type(content).__name__}, not a state dictionary")
     notes: List[str] = []
+    places: List[Any] = []
     while not any(is_value(value) for value in content.values()):
-        found = [key for key in _NESTS if isinstance(content.get(key), dict)] or _only_nest(content, is_value)
+        found = [key for key in _NESTS if isinstance(content.get(key), dict)] or _only_nest(content)
         if not found:
             raise WeightsError(
                 f"{path} holds no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
@@ -132,13 +137,19 @@ def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]
         rest = _listed(key for key in content if key != found[0])
         notes.append(f"took the weights under {found[0]!r}" + (f"; passed over {rest}" if rest else ""))
         content = content[found[0]]
+        places.append(found[0])
     others = _listed(key for key, value in content.items() if not is_value(value))
     if others:
         notes.append(f"passed over what is no tensor: {others}")
-    return {str(key): value for key, value in content.items() if is_value(value)}, notes
+    return {str(key): value for key, value in content.items() if is_value(value)}, notes, places
 
 
-def _only_nest(content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> List[Any]:
+def is_value(value: Any) -> bool:
+    """Whether something in a file is a tensor."""
+    return isinstance(value, Value)
+
+
+def _only_nest(content: Dict[Any, Any]) -> List[Any]:
     """Return the key of the one dictionary in ``content`` that holds tensors by name, as no optimizer's state does."""
     nests = {key: value for key, value in content.items() if isinstance(value, dict)}
     found = [key for key, value in nests.items() if any(map(is_value, value.values()))]
@@ -160,8 +171,8 @@ def _without_prefixes(values: Values, notes: List[str]) -> Values:
     return _without_prefixes({key[len(found) :]: value for key, value in values.items()}, notes)
 
 
-def write_torch(values: Values, path: Path, progress: Progress = _silent) -> None:
-    """Write a state dictionary: safetensors by suffix, else PyTorch's own format."""
+def write_torch(values: Dict[str, Any], path: Path, progress: Progress = _silent) -> None:
+    """Write a state dictionary: safetensors by suffix, else PyTorch's own format, which holds more as well."""
     if path.suffix == ".safetensors":
         _write(path, lambda sink: _fill(values, sink, {"format": "pt"}), progress)
         return
@@ -175,10 +186,8 @@ def read_mindspore(path: Path) -> Tuple[Values, List[str]]:
 
     Takes .ckpt, safetensors, and the checkpoints of translated programs under any name. Raises WeightsError.
     """
-    content = load_mindspore(path)
-    if not isinstance(content, dict):
-        raise WeightsError(f"{path} holds a {type(content).__name__}, not a state dictionary")
-    return _unnest(path, content, lambda value: isinstance(value, Value))
+    values, notes, _ = unnest(path, load_mindspore(path))
+    return values, notes
 
 
 def load_mindspore(path: Path) -> Any:

@@ -33,14 +33,16 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
+from . import whole_checkpoints
 from .file_bytes import Progress
 from .reserved import source_name
 from .tensor_values import Value, Values, is_equal
 from .weight_files import (
     WeightsError,
     dtype_of_tensor,
-    read_mindspore,
+    load_mindspore,
     read_torch,
+    unnest,
     value_of_tensor,
     write_mindspore,
     write_torch,
@@ -374,28 +376,52 @@ def convert(
     network: Any,
     rules: Rules,
     reverse: bool = False,
+    whole: bool = False,
     terminal: Optional[TextIO] = None,
 ) -> Dict[str, Any]:
     """Convert a file of weights for ``network``; PyTorch to MindSpore, or back with ``reverse``.
 
-    Neither file is held in memory, and the SHA-256 of what is written lies beside it, in ``NAME.sha256``. ``terminal``:
-    where a bar shows how much is written. Returns ``{"parameters": number written, "dropped": torch keys without
-    counterpart, "notes": [...]}``; raises WeightsError and writes nothing when anything does not pair up.
+    With ``reverse`` and ``whole``, what a translated program saved beside the weights (the state of its optimizer, the
+    epoch) is written with them, as PyTorch resumes from it. Neither file is held in memory; the SHA-256 of what is
+    written lies beside it, in ``NAME.sha256``. ``terminal``: where a bar shows how much is written. Returns
+    ``{"parameters": number written, "dropped": torch keys without counterpart, "notes": [...]}``; raises WeightsError
+    and writes nothing when anything does not pair up.
     """
+    if whole and (not reverse or destination.suffix == ".safetensors"):
+        raise WeightsError(
+            "a whole checkpoint is converted by --reverse, to .pth; translated programs read PyTorch's as they are"
+        )
     keys = key_map(network, rules)
+    content: Dict[str, Any]
     if reverse:
-        values, notes = read_mindspore(source)
+        loaded = load_mindspore(source)
+        values, notes, places = unnest(source, loaded)
         written, more = to_torch(keys, values)
+        content = _whole(keys, loaded, places, written) if whole else written
+        notes = [] if whole else notes
         dropped: List[str] = []
     else:
         values, notes = read_torch(source)
         keys = as_given(keys, values)
         written, more = from_torch(keys, values)
         dropped = [key for key in keys.dropped if key in values]
+        content = written
     progress = Progress(destination.name, sum(value.nbytes for value in written.values()), terminal)
-    (write_torch if reverse else write_mindspore)(written, destination, progress)
+    (write_torch if reverse else write_mindspore)(content, destination, progress)
     progress.end()
     return {"parameters": len(written), "dropped": dropped, "notes": notes + more}
+
+
+def _whole(keys: KeyMap, loaded: Any, places: Sequence[Any], written: Values) -> Dict[str, Any]:
+    """Return a training checkpoint as PyTorch has it, with the weights ``written``."""
+    shapes = [(entry.reshape, tuple(entry.tensor.shape)) for entry in keys.entries]
+    reshapes = {shape: RESHAPES[reshape][1] for reshape, shape in shapes if reshape}
+    plain = {shape for reshape, shape in shapes if not reshape}
+    try:
+        content = whole_checkpoints.back_to_torch(loaded, reshapes, plain)
+    except ValueError as error:
+        raise WeightsError(f"the state of the optimizer cannot be converted: {error}") from error
+    return whole_checkpoints.with_weights(content, places, written)  # type: ignore[no-any-return]
 
 
 def build(entry: str, kwargs: Mapping[str, Any]) -> Any:
@@ -427,6 +453,9 @@ def main(
     )
     parser.add_argument("destination", type=Path, help=".ckpt or .safetensors (with --reverse: .pth or .safetensors)")
     parser.add_argument("--reverse", action="store_true", help="from MindSpore to PyTorch")
+    parser.add_argument(
+        "--whole", action="store_true", help="with --reverse: the optimizer's state and the rest as well"
+    )
     parser.add_argument("--entry", default=entry, required=not entry, help="MODULE:CALLABLE that builds the network")
     parser.add_argument("--kwargs", default=json.dumps(dict(kwargs or {})), help="its keyword arguments, as JSON")
     args = parser.parse_args(argv)
@@ -435,7 +464,9 @@ def main(
     except (ValueError, RecursionError) as error:
         parser.error(f"--kwargs is no JSON: {error}")
     try:
-        result = convert(args.source, args.destination, build(args.entry, given), rules, args.reverse, sys.stderr)
+        result = convert(
+            args.source, args.destination, build(args.entry, given), rules, args.reverse, args.whole, sys.stderr
+        )
     except WeightsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
