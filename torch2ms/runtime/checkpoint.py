@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple, Union
 import mindspore as ms
 import numpy as np
 
-from . import modules, networks, torch_files
+from . import ckpt_files, modules, networks, torch_files
 from .file_bytes import FileBytes, replace
 from .names import torch_names
-from .plain_pickles import shown
 from .tensor_headers import Entry, HeaderError, read_header
+from .tensor_values import Value
 
 __all__ = [
     "CheckpointError",
@@ -229,15 +229,22 @@ def load(
         except torch_files.TorchFileError as error:
             raise CheckpointError(f"{name}: {error}") from error
     if str(name).endswith(".ckpt") and not _looks_like_safetensors(content):
-        return _load_ckpt(name)
+        return _load_ckpt(FileBytes(memoryview(content)), name)
     return parse(FileBytes(memoryview(content)), name, weights_only)
 
 
-def _load_ckpt(name: str) -> Any:
+def _load_ckpt(file: FileBytes, name: str) -> Dict[str, Any]:
+    """Return parameters and texts; MindSpore's own reader makes whatever sizes a damaged file names."""
     try:
-        return ms.load_checkpoint(name)
-    except Exception as error:  # whatever damaged bytes lead to in MindSpore
-        raise CheckpointError(f"{name} is damaged, or is no checkpoint of MindSpore's: {shown(str(error))}") from error
+        found = ckpt_files.read(file)
+    except ckpt_files.CkptError as error:
+        raise CheckpointError(f"{name} is damaged, or is no checkpoint of MindSpore's: {error}") from error
+    return {key: value if isinstance(value, str) else _parameter(key, value) for key, value in found.items()}
+
+
+def _parameter(name: str, value: Value) -> ms.Parameter:
+    tensor = ms.Tensor(np.array(value.array))
+    return ms.Parameter(tensor.astype(ms.bfloat16) if value.dtype == "bfloat16" else tensor, name=name)
 
 
 def _looks_like_safetensors(content: Union[bytes, memoryview]) -> bool:

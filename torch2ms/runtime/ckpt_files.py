@@ -108,7 +108,7 @@ def _joined(file: FileBytes, name: str, parts: List[_Part]) -> Union[Value, str]
     dtype = _TYPES[first.kind]
     element = np.dtype(np.uint16 if dtype == "bfloat16" else dtype)
     dims = () if first.dims == (0,) and size == element.itemsize else first.dims  # MindSpore's way to write a number
-    if max(dims, default=0) >= 1 << 63 or math.prod(dims) * element.itemsize != size:
+    if math.prod(max(n, 1) for n in dims) >= 1 << 59 or math.prod(dims) * element.itemsize != size:
         raise CkptError(f"{where} has another number of bytes than its shape says")
 
     def held(part: _Part) -> np.ndarray[Any, Any]:

@@ -87,9 +87,12 @@ def _read_shards(path: Path) -> Tuple[Values, List[str]]:
     notes: List[str] = []
     names = list(dict.fromkeys(files.values()))
     for name in names:
-        if name in ("", ".", "..") or Path(name).name != name or "\\" in name or name.endswith(INDEX_SUFFIX):
+        if not _is_beside(name):
             raise WeightsError(f"{path} names {shown(name)}, which is no file beside it")
-        own, more = _read_one(path.with_name(name))
+        try:
+            own, more = _read_one(path.with_name(name))
+        except WeightsError as error:
+            raise WeightsError(f"{path} names a file that cannot be used: {error}") from error
         missing = _listed(key for key, file in files.items() if file == name and key not in own)
         if missing:
             raise WeightsError(f"{path.with_name(name)} lacks what {path.name} says is in it: {missing}")
@@ -98,6 +101,12 @@ def _read_shards(path: Path) -> Tuple[Values, List[str]]:
     if not values:
         raise WeightsError(f"{path} names no weights")
     return values, [f"read {len(names)} files", *notes]
+
+
+def _is_beside(name: str) -> bool:
+    """Whether an index may name a file so: one in its own folder, and no other index."""
+    plain = name not in ("", ".", "..") and Path(name).name == name and "\\" not in name
+    return plain and name.isprintable() and len(name) < 256 and not name.endswith(INDEX_SUFFIX)
 
 
 def _load_pth(path: Path) -> Any:
