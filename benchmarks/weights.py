@@ -18,6 +18,7 @@ reaches the disk as well, made just before. The limits: the largest array and 20
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -146,8 +147,9 @@ class Side:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps([command, arguments]) + "\n")
-        process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # it ended meanwhile
+            process.stdin.write(json.dumps([command, arguments]) + "\n")
+            process.stdin.flush()
         for line in process.stdout:
             if line.startswith("TOLD "):
                 return json.loads(line[5:])

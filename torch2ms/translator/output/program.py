@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from keyword import iskeyword
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from torch2ms.reports.model import ChecklistItem, Place
+from torch2ms.translator.syntax.ast_walk import bound_pairs
 from torch2ms.translator.values.constants import NOT_CONSTANT, Constants
 from torch2ms.translator.values.kinds import Kind, candidates
 from torch2ms.translator.values.world import FileAnalysis, World
+
+_Node = TypeVar("_Node", ast.Return, ast.Attribute, ast.Name, ast.Call)
 
 __all__ = ["Finding", "Network", "NetworkClass", "ProgramFindings", "is_importable", "module_name", "read_program"]
 
@@ -245,7 +249,7 @@ class _Reader:
         for node in self.analysis.tree.body:
             if not isinstance(node, ast.FunctionDef) or _needs_arguments(node.args, 0):
                 continue
-            returned = [n.value for n in ast.walk(node) if isinstance(n, ast.Return) and n.value is not None]
+            returned = [n.value for n in self._within(ast.Return, node) if n.value is not None]
             keys = {self._network_class(value) for value in returned}
             if len(keys) == 1 and "" not in keys:
                 yield Network(self.analysis.path, node.name, {}, self.place(node), keys.pop())
@@ -301,30 +305,30 @@ class _Reader:
             if not self._name(call).startswith("torch.optim.") or "lr_scheduler" in self._name(call):
                 continue
             source = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "params"), None)
-            for node in ast.walk(self.constants.resolve(source)) if source is not None else ():
-                if isinstance(node, ast.Attribute) and node.attr in ("parameters", "named_parameters"):
+            for node in self._within(ast.Attribute, self.constants.resolve(source)) if source is not None else ():
+                if node.attr in ("parameters", "named_parameters"):
                     found = self._made(node.value)
                     if found is not None:
                         trained.setdefault(ast.unparse(node.value), found)
         first = [name for name in trained if not any(self._takes(name, o, calls) for o in trained if o != name)]
         return trained[(first or list(trained))[0]] if trained else None
 
+    def _within(self, kind: type[_Node], node: ast.stmt | ast.expr) -> Iterator[_Node]:
+        """Yield the nodes of one kind that stand in the text of ``node``, itself included."""
+        begin, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+        for found in self.analysis.all(kind):
+            if begin <= (found.lineno, found.col_offset) and (found.end_lineno or 0, found.end_col_offset or 0) <= end:
+                yield found
+
     def _takes(self, name: str, other: str, calls: list[ast.Call]) -> bool:
         """Whether the network ``name`` is called with what ``other`` returns, or what is computed from it."""
-        assigned = [
-            (target, statement.value)
-            for statement in self.analysis.all(ast.Assign)
-            for whole in statement.targets
-            for target in ast.walk(whole)
-            if isinstance(target, ast.Name)
-        ]
+        pairs = [pair for statement in self.analysis.all(ast.Assign) for pair in bound_pairs(statement)]
+        assigned = [(t, value) for target, value in pairs for t in self._within(ast.Name, target)]
         derived: set[str] = set()
 
         def is_derived(value: ast.expr) -> bool:
-            return any(
-                (isinstance(n, ast.Call) and ast.unparse(n.func) == other)
-                or (isinstance(n, ast.Name) and n.id in derived)
-                for n in ast.walk(value)
+            return any(ast.unparse(call.func) == other for call in self._within(ast.Call, value)) or any(
+                used.id in derived for used in self._within(ast.Name, value)
             )
 
         before = -1
