@@ -400,16 +400,22 @@ class Runner:
         return any(_MARK.search(text) for text in lines)
 
 
-def run_package(package: Package, folder: Path, options: argparse.Namespace) -> list[Outcome]:
-    """Translate a package (unless ``folder`` holds it already), then run its models and print one line for each."""
+def translated(package: Package, folder: Path, corpora: list[Path]) -> tuple[Path, Path]:
+    """Return the source of a package and its translation, made unless ``folder`` holds them already."""
     source, output = folder / "src", folder / "out"
     if not output.is_dir():
-        found = (find_folder(name, options.corpus) for name in package.folders)
+        found = (find_folder(name, corpora) for name in package.folders)
         make_source(package, next(path for path in found if path), folder)
         started = time.monotonic()
         report = translate_project(source, output)
         print(f"{package.name}: {len(report.files)} files, {time.monotonic() - started:.0f} s", flush=True)
-    complete(package, source, options.corpus)
+    complete(package, source, corpora)
+    return source, output
+
+
+def run_package(package: Package, folder: Path, options: argparse.Namespace) -> list[Outcome]:
+    """Translate a package (unless ``folder`` holds it already), then run its models and print one line for each."""
+    source, output = translated(package, folder, options.corpus)
     runner = Runner(source.resolve(), output.resolve(), options.limit, options.quick)
     outcomes = []
     try:

@@ -45,13 +45,15 @@ def _progress(message: str) -> None:
 @_ENTRY
 @_KWARGS
 @click.option("--reverse", is_flag=True, help="From MindSpore to PyTorch.")
+@click.option("--whole", is_flag=True, help="With --reverse: the optimizer's state and the rest of a checkpoint too.")
 @_MAPPING
 def convert_weights(
-    source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, mapping: tuple[str, ...]
-) -> None:
+    source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, whole: bool,
+    mapping: tuple[str, ...],
+) -> None:  # fmt: skip
     """Convert the weights IN to OUT (.ckpt, .safetensors), or back with --reverse.
 
-    IN is a .pth or .safetensors file, or the .index.json of several.
+    IN is a .pth or .safetensors file, or the .index.json of several. OUT.sha256 is its checksum.
     """
     arguments = _parse_kwargs(kwargs)
     from torch2ms.weights import convert_weights as convert
@@ -63,6 +65,7 @@ def convert_weights(
         entry=entry,
         kwargs=arguments,
         reverse=reverse,
+        whole=whole,
         mappings=mapping,
     )
     click.echo(f"{printable(destination)}: {result.parameters} arrays written")

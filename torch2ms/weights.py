@@ -48,7 +48,7 @@ try:
     import pathlib
     network = weights.build(request["entry"], request["kwargs"])
     reply = weights.convert(pathlib.Path(request["source"]), pathlib.Path(request["destination"]), network,
-                            request["rules"], request["reverse"])
+                            request["rules"], request["reverse"], request["whole"], sys.stdout)
 except weights.WeightsError as error:
     reply = {"error": str(error)}
 json.dump(reply, open(request["reply"], "w"))
@@ -106,16 +106,17 @@ def convert_weights(
     entry: str,
     kwargs: Mapping[str, Any] | None = None,
     reverse: bool = False,
+    whole: bool = False,
     rules: Rules | None = None,
     mappings: tuple[str, ...] = (),
     python: str | None = None,
 ) -> Conversion:
     """Convert the weights in ``source`` for the network that ``entry`` builds in the translated ``project``.
 
-    PyTorch (.pth, .pt, .safetensors) to MindSpore (.ckpt, .safetensors), or back with ``reverse``. ``python`` is the
-    interpreter that has mindspore (and torch, for .pth). Raises UsageError for names that make no sense, InputError
-    for a missing file, VerificationError (T2M801) where keys do not pair up or a file cannot be read; the destination
-    is written only when everything pairs up.
+    PyTorch (.pth, .pt, .safetensors) to MindSpore (.ckpt, .safetensors), or back with ``reverse``; then, with
+    ``whole``, a training checkpoint with all it holds. ``python`` is the interpreter that has mindspore. Raises
+    UsageError for names that make no sense, InputError for a missing file, VerificationError (T2M801) where keys do not
+    pair up or a file cannot be read; the destination is written only when everything pairs up.
     """
     _check_names(source, destination, project, reverse)
     with tempfile.TemporaryDirectory(prefix="torch2ms-") as folder:
@@ -129,12 +130,16 @@ def convert_weights(
             "destination": str(destination.resolve()),
             "rules": rules if rules is not None else table_rules(mappings),
             "reverse": reverse,
+            "whole": whole,
             "reply": str(reply),
         }
         asked = Path(folder) / "request.json"
         asked.write_text(json.dumps(request), encoding="utf-8")
         command = [python or sys.executable, "-c", _CONVERT, str(asked)]
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
+        terminal = sys.stderr if sys.stderr.isatty() else subprocess.DEVNULL  # for the bar
+        done = subprocess.run(
+            command, env=environment(), stdout=terminal, stderr=subprocess.PIPE, text=True, check=False
+        )
         if done.returncode or not reply.exists():
             last = "\n".join(done.stderr.splitlines()[-15:])
             raise VerificationError(f"the network of {entry} could not be built in {project}", advice=last)

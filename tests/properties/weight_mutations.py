@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import pickle
 import random
 import resource
@@ -119,6 +120,10 @@ def hostile() -> Iterator[tuple[str, bytes]]:
     yield "code.pth", _archive(_pickled(Call("os system", "touch ran")), {})
     yield "code-2.pth", _archive(_pickled(Call("builtins eval", "open('ran','w')")), {})
     yield "code-3.pth", _archive(b"\x80\x02(S'touch ran'\nios\nsystem\n.", {})
+    for number, content in enumerate(_hostile_ckpts()):
+        yield f"parameter-{number}.ckpt", content
+    for number, text in enumerate(_hostile_indices()):
+        yield f"x-{number}.index.json", text.encode()
     deep = "[" * 100_000 + "]" * 100_000
     yield "deep.safetensors", _safetensors(f'{{"w": {deep}}}', b"")
     for text in ("[]", "3", '{"w": 3}', '{"__metadata__": 5}', '{"__metadata__": {"a": 1}}', '{"": {}}', '{"w": null}'):
@@ -134,6 +139,62 @@ def hostile() -> Iterator[tuple[str, bytes]]:
         '{"ns": [[1, 2]]}',
     ):
         yield f"tree-{len(tree)}.safetensors", _checkpoint(tree)
+
+
+def _hostile_ckpts() -> Iterator[bytes]:
+    """Yield checkpoints of MindSpore's whose sizes, lengths or types are none."""
+    for size in NUMBERS:
+        for kind in ("Float32", "Bool", "str", "Complex64", ""):
+            yield _parameter([size, 2], kind, bytes(16))
+            yield _parameter([0, size], kind, b"")
+        yield b"\x0a" + _varint(size) + b"\x0a\x01w"
+        yield _field(1, _field(1, b"w") + b"\x12" + _varint(size))
+    yield _parameter([1] * 10_000, "Float32", bytes(4))
+    yield _parameter([4], "Float32", bytes(16)) + _parameter([2], "Float32", bytes(8))
+    yield b"\x0a" * 100_000
+    yield b"\xff" * 100_000
+    yield _parameter([4], "Float32", bytes(16)) + b"crc_num" + bytes(10)
+
+
+def _parameter(dims: list[int], kind: str, content: bytes) -> bytes:
+    tensor = b"".join(b"\x08" + _varint(size) for size in dims) + _field(2, kind.encode()) + _field(3, content)
+    return _field(1, _field(1, b"w") + _field(2, tensor))
+
+
+def _field(number: int, content: bytes) -> bytes:
+    return _varint(number << 3 | 2) + _varint(len(content)) + content
+
+
+def _varint(value: int) -> bytes:
+    value %= 1 << 70
+    found = bytearray()
+    while value > 127:
+        found.append(value & 127 | 128)
+        value >>= 7
+    return bytes([*found, value])
+
+
+def _hostile_indices() -> Iterator[str]:
+    """Yield indices of shards that name what is none, or name it without end."""
+    names = (
+        "../a",
+        "/dev/zero",
+        "/dev/stdin",
+        ".",
+        "",
+        "shard-9.safetensors",
+        "a\x00b",
+        "\x1b[2J",
+        "x" * 10_000,
+        "a/b",
+    )
+    for name in (*names, "x-0.index.json"):
+        yield json.dumps({"weight_map": {"w": name}})
+    for value in (3, None, ["shard-1.safetensors"], {}, {"a": 3}, "w"):
+        yield json.dumps({"weight_map": value})
+    yield '{"weight_map": ' + '{"a": ' * 100_000 + "1" + "}" * 100_001
+    yield json.dumps({"weight_map": {f"w{number}": f"shard-{number}.bin" for number in range(50_000)}})
+    yield json.dumps({"weight_map": {"w": "shard-1.safetensors", "w" * 100_000: "shard-1.safetensors"}})
 
 
 def _expanding() -> Iterator[Any]:
@@ -225,7 +286,23 @@ def _originals() -> list[tuple[str, bytes]]:
         "__metadata__": {"format": "pt"},
     }
     found.append(("plain.safetensors", _safetensors(json.dumps(header), bytes(20))))
+    index = {
+        "metadata": {"total_size": 36},
+        "weight_map": dict.fromkeys("wb", "shard-1.safetensors") | {"p": "shard-2.bin"},
+    }
+    found.append(("model.safetensors.index.json", json.dumps(index, indent=2).encode()))
     return found
+
+
+def _write_shards(folder: Path) -> None:
+    """Write the files that the index names."""
+    header = {
+        "w": {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]},
+        "b": {"dtype": "F32", "shape": [2], "data_offsets": [16, 24]},
+    }
+    (folder / "shard-1.safetensors").write_bytes(_safetensors(json.dumps(header), bytes(24)))
+    program = _pickled({"p": _tensor(4, 0, (4,), (1,))})
+    (folder / "shard-2.bin").write_bytes(_archive(program, {"0": bytes(16)}))
 
 
 def _damage(content: bytes, rng: random.Random) -> bytes:
@@ -281,13 +358,30 @@ def mutated(count: int, seed: int) -> Iterator[tuple[str, bytes]]:
 
 
 def outcome(path: Path) -> str:
-    """Read a file in each of the ways that read it, and return what is wrong with how that went; "" when nothing is."""
+    """Read a file in each of the ways that read it, and return what is wrong with how that went; "" when nothing is.
+
+    What is read as weights is written as well, to both formats of MindSpore's: whole, or not at all.
+    """
     from torch2ms.runtime import checkpoint, weight_files
+
+    def converted(read: Callable[[Path], tuple[dict[str, Any], list[str]]]) -> str:
+        values = read(path)[0]
+        for suffix in ("ckpt", "safetensors"):
+            written = path.with_name(f"written.{suffix}")
+            try:
+                weight_files.write_mindspore(values, written)
+            except weight_files.WeightsError as error:
+                if written.exists():
+                    raise ValueError("partly written") from error
+                raise weight_files.WeightsError(f"{path}: {error}") from error
+            for made in (written, written.with_name(f"{written.name}.sha256")):
+                made.unlink()
+        return "written"
 
     faults = []
     readers: list[tuple[Callable[[], Any], type[Exception]]] = [
-        (lambda: weight_files.read_torch(path), weight_files.WeightsError),
-        (lambda: weight_files.read_mindspore(path), weight_files.WeightsError),
+        (lambda: converted(weight_files.read_torch), weight_files.WeightsError),
+        (lambda: converted(weight_files.read_mindspore), weight_files.WeightsError),
         (lambda: checkpoint.load(path, weights_only=True), checkpoint.CheckpointError),
     ]
     for read, error in readers:
@@ -315,6 +409,8 @@ def outcome(path: Path) -> str:
 def run(files: Iterator[tuple[str, bytes]], folder: Path) -> dict[str, str]:
     """Return what is wrong, by the names of the files."""
     found = {}
+    _write_shards(folder)
+    kept = set(os.listdir(folder))
     for name, content in files:
         path = folder / name
         path.write_bytes(content)
@@ -322,6 +418,9 @@ def run(files: Iterator[tuple[str, bytes]], folder: Path) -> dict[str, str]:
         if fault:
             found[name] = fault
         path.unlink()
+        for left in set(os.listdir(folder)) - kept:
+            found[name] = f"{found.get(name, '')}; left {left}".lstrip("; ")
+            (folder / left).unlink()
     if Path("ran").exists() or (folder / "ran").exists():
         found["ran"] = "code in a file was run"
     return found

@@ -11,18 +11,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import tempfile
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, List, Optional, Tuple, Union
+from typing import Any, BinaryIO, Callable, Dict, List, Optional, Tuple, Union
 
 import mindspore as ms
 import numpy as np
 
-from . import modules, networks, torch_files
+from . import ckpt_files, modules, networks, torch_files
+from .file_bytes import FileBytes, replace
 from .names import torch_names
-from .plain_pickles import shown
 from .tensor_headers import Entry, HeaderError, read_header
+from .tensor_values import Value
 
 __all__ = [
     "CheckpointError",
@@ -45,6 +45,8 @@ _DTYPES = {
     "C64": np.complex64, "C128": np.complex128,
 }  # fmt: skip
 _NAMES = {np.dtype(dtype): name for name, dtype in _DTYPES.items()}
+_Arrays = Dict[str, Tuple[str, "np.ndarray[Any, Any]"]]
+_Make = Callable[[str, "np.ndarray[Any, Any]", Optional[str]], Any]
 _OBJECTS = "pickled objects"
 _BFLOAT16 = "BF16"  # NumPy has no such type: the upper half of a float32
 
@@ -120,10 +122,11 @@ def _join(path: str, key: Any) -> str:
 class _Unpacker:
     """Make an object again of its JSON description and its arrays, each of which is used once."""
 
-    def __init__(self, arrays: Dict[str, Tuple[str, np.ndarray[Any, Any]]], name: object, weights_only: bool) -> None:
+    def __init__(self, arrays: _Arrays, name: object, weights_only: bool, make: _Make) -> None:
         self.arrays = arrays
         self.name = name
         self.weights_only = weights_only
+        self.make = make
         self.objects: Any = None  # those that were pickled together
 
     def unpack(self, node: Any) -> Any:
@@ -141,7 +144,7 @@ class _Unpacker:
         if kind in ("s", "o"):
             return self.unpack_object(kind, content)
         tag, array = self.arrays.pop(content)
-        return array if kind == "a" else _tensor(tag, array, content if kind == "p" else None)
+        return array.copy() if kind == "a" else self.make(tag, array, content if kind == "p" else None)
 
     def unpack_object(self, kind: str, content: Any) -> Any:
         """Return an object of the program's own classes, which runs their code."""
@@ -162,9 +165,7 @@ def _objects(array: np.ndarray[Any, Any], name: str) -> Any:
 
 
 def _tensor(tag: str, array: np.ndarray[Any, Any], parameter: Optional[str] = None) -> Any:
-    if tag == _BFLOAT16:
-        array = (array.astype(np.uint32) << 16).view(np.float32)
-    tensor = ms.Tensor(array)
+    tensor = ms.Tensor((array.astype(np.uint32) << 16).view(np.float32) if tag == _BFLOAT16 else array.copy())
     if tag == _BFLOAT16:
         tensor = tensor.astype(ms.bfloat16)
     return tensor if parameter is None else ms.Parameter(tensor, name=parameter)
@@ -193,7 +194,7 @@ def save(obj: Any, path: Union[PathLike, BinaryIO]) -> None:
     if hasattr(path, "write"):
         _write(path, parts, packer)
     else:
-        _write_atomically(Path(path), parts, packer)
+        replace(Path(path), lambda stream: _write(stream, parts, packer))
 
 
 def _raw(array: np.ndarray[Any, Any]) -> memoryview:
@@ -205,33 +206,6 @@ def _write(stream: Any, parts: List[bytes], packer: _Packer) -> None:
         stream.write(part)
     for _, array in packer.arrays.values():
         stream.write(_raw(array))
-
-
-def _write_atomically(path: Path, parts: List[bytes], packer: _Packer) -> None:
-    handle, temporary = tempfile.mkstemp(dir=str(path.parent), prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            _write(stream, parts, packer)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        raise
-    if os.name == "posix":  # the rename itself must reach the disk
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def load(
@@ -255,32 +229,46 @@ def load(
         except torch_files.TorchFileError as error:
             raise CheckpointError(f"{name}: {error}") from error
     if str(name).endswith(".ckpt") and not _looks_like_safetensors(content):
-        return _load_ckpt(name)
-    return _parse(content, name, weights_only)
+        return _load_ckpt(FileBytes(memoryview(content)), name)
+    return parse(FileBytes(memoryview(content)), name, weights_only)
 
 
-def _load_ckpt(name: str) -> Any:
+def _load_ckpt(file: FileBytes, name: str) -> Dict[str, Any]:
+    """Return parameters and texts; MindSpore's own reader makes whatever sizes a damaged file names."""
     try:
-        return ms.load_checkpoint(name)
-    except Exception as error:  # whatever damaged bytes lead to in MindSpore
-        raise CheckpointError(f"{name} is damaged, or is no checkpoint of MindSpore's: {shown(str(error))}") from error
+        found = ckpt_files.read(file)
+    except ckpt_files.CkptError as error:
+        raise CheckpointError(f"{name} is damaged, or is no checkpoint of MindSpore's: {error}") from error
+    return {key: value if isinstance(value, str) else _parameter(key, value) for key, value in found.items()}
 
 
-def _looks_like_safetensors(content: bytes) -> bool:
+def _parameter(name: str, value: Value) -> ms.Parameter:
+    tensor = ms.Tensor(np.array(value.array))
+    return ms.Parameter(tensor.astype(ms.bfloat16) if value.dtype == "bfloat16" else tensor, name=name)
+
+
+def _looks_like_safetensors(content: Union[bytes, memoryview]) -> bool:
     return len(content) > 8 and content[8:9] == b"{" and int.from_bytes(content[:8], "little") <= len(content) - 8
 
 
-def _parse(content: bytes, name: object, weights_only: bool = False) -> Any:
-    if not _looks_like_safetensors(content):
+def parse(content: FileBytes, name: object, weights_only: bool = False, make: _Make = _tensor) -> Any:
+    """Return the object in the bytes of a file in the safetensors format; raises CheckpointError.
+
+    ``make`` makes its tensors from the format's element type, an array in the memory of the file, and the name where
+    it was a parameter.
+    """
+    if not _looks_like_safetensors(content.view):
         raise CheckpointError(f"{name} is damaged, or is no checkpoint (safetensors, or MindSpore's .ckpt)")
     try:
-        entries, metadata, data = read_header(content)
-        if "crc32" in metadata and zlib.crc32(data, zlib.crc32(metadata["tree"].encode())) != int(metadata["crc32"]):
-            raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
+        entries, metadata, data = read_header(content.view)
+        if "crc32" in metadata:
+            begin, end = len(content.view) - len(data), len(content.view)
+            if content.crc32(begin, end, zlib.crc32(metadata["tree"].encode())) != int(metadata["crc32"]):
+                raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
         arrays = {key: (entry.tag, _array(entry, data)) for key, entry in entries.items()}
         if metadata.get("torch2ms") == _FORMAT:
-            return _Unpacker(arrays, name, weights_only).unpack(json.loads(metadata["tree"]))
-        return {key: _tensor(tag, array, key) for key, (tag, array) in arrays.items()}
+            return _Unpacker(arrays, name, weights_only, make).unpack(json.loads(metadata["tree"]))
+        return {key: make(tag, array, key) for key, (tag, array) in arrays.items()}
     except CheckpointError:
         raise
     except Exception as error:  # whatever damaged bytes lead to, in NumPy or MindSpore
@@ -290,7 +278,7 @@ def _parse(content: bytes, name: object, weights_only: bool = False) -> Any:
 
 def _array(entry: Entry, data: memoryview) -> np.ndarray[Any, Any]:
     dtype = np.dtype(np.uint16) if entry.tag == _BFLOAT16 else np.dtype(_DTYPES[entry.tag])
-    return np.frombuffer(data[entry.begin : entry.end], dtype=dtype).reshape(entry.shape).copy()
+    return np.frombuffer(data[entry.begin : entry.end], dtype=dtype).reshape(entry.shape)
 
 
 def save_given(obj: Any, f: Union[PathLike, BinaryIO], *_: object, **__: object) -> None:

@@ -11,7 +11,8 @@ import mindspore as ms
 import numpy as np
 
 from . import modules
-from .weight_files import Value, read_safetensors, write_safetensors
+from .tensor_values import Value
+from .weight_files import read_safetensors, write_safetensors
 
 __all__ = ["load", "load_file", "load_model", "safe_open", "save", "save_file", "save_model"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Dict, NamedTuple, Tuple
+from typing import Any, Dict, NamedTuple, Tuple, Union
 
 from .plain_pickles import shown
 
@@ -44,13 +44,13 @@ class Header(NamedTuple):
     data: memoryview
 
 
-def read_header(content: bytes) -> Header:
+def read_header(content: Union[bytes, memoryview]) -> Header:
     """Return the header of a file; raises HeaderError where it is damaged or does not fit the file's size."""
     start = 8 + int.from_bytes(content[:8], "little")
     if len(content) < 8 or start > len(content):
         raise HeaderError("the file is cut off, or of another format")
     try:
-        header = json.loads(content[8:start].decode("utf-8"))
+        header = json.loads(bytes(content[8:start]).decode("utf-8"))
     except RecursionError:
         raise HeaderError("its header is nested too deeply") from None
     except ValueError as error:

@@ -18,6 +18,7 @@ import mindspore as ms
 import numpy as np
 
 from .budget import Budget, BudgetError
+from .file_bytes import FileBytes
 from .plain_pickles import NAMES, NUMPY, Machine, Made, Name, PickleError, finished, shown
 
 __all__ = ["TorchFileError", "is_torch_file", "read"]
@@ -67,21 +68,24 @@ def is_torch_file(start: bytes) -> bool:
 
 
 def _tensor(array: np.ndarray[Any, Any], dtype: str) -> ms.Tensor:
-    tensor = ms.Tensor(array)
-    return tensor.astype(ms.bfloat16) if dtype == _BFLOAT16 else tensor
+    if dtype == _BFLOAT16:
+        return ms.Tensor((array.astype(np.uint32) << 16).view(np.float32)).astype(ms.bfloat16)
+    return ms.Tensor(np.array(array, order="C"))
 
 
-def read(content: bytes, make: _Make = _tensor) -> Any:
+def read(content: Union[bytes, FileBytes], make: _Make = _tensor) -> Any:
     """Return the object in the bytes of a file that ``torch.save`` wrote; its tensors are MindSpore's.
 
-    ``make`` makes them from an array and the name of the element type (the array is float32 where that is bfloat16).
+    ``make`` makes them from an array in the memory of the file (read-only, maybe not contiguous) and the name of the
+    element type (the array is of uint16 where that is bfloat16: the upper half of a float32).
     Raises TorchFileError where the file is damaged, is a TorchScript program, holds objects of other classes, or asks
     for more memory than a file of its size can be worth.
     """
-    budget = Budget(len(content))
+    file = FileBytes(memoryview(content)) if isinstance(content, bytes) else content
+    budget = Budget(len(file.view))
     try:
-        reader = _read_archive if content[:2] == b"PK" else _read_stream
-        return finished(reader(content, make, budget), budget)
+        reader = _read_archive if bytes(file.view[:2]) == b"PK" else _read_stream
+        return finished(reader(file, make, budget), budget)
     except TorchFileError:
         raise
     except BudgetError as error:
@@ -91,8 +95,8 @@ def read(content: bytes, make: _Make = _tensor) -> Any:
         raise TorchFileError(f"the file is damaged: {reason}; get it anew from its source") from error
 
 
-def _read_archive(content: bytes, make: _Make, budget: Budget) -> Any:
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+def _read_archive(file: FileBytes, make: _Make, budget: Budget) -> Any:
+    with zipfile.ZipFile(file.stream()) as archive:
         names = archive.namelist()
         root = next((name[: -len("data.pkl")] for name in names if name.endswith("data.pkl")), None)
         if root is None:
@@ -100,10 +104,10 @@ def _read_archive(content: bytes, make: _Make, budget: Budget) -> Any:
         if f"{root}constants.pkl" in names:
             raise TorchFileError("the file is a TorchScript program: save its state_dict() with PyTorch")
 
-        def part(name: str) -> bytes:
+        def part(name: str) -> Union[bytes, memoryview]:
             found = archive.getinfo(f"{root}{name}")
             budget.charge(found.file_size)  # what zipfile will read at most
-            return archive.read(found)
+            return archive.read(found) if found.compress_type else _stored(file, archive, found)
 
         order: _Order = ">" if f"{root}byteorder" in names and part("byteorder") == b"big" else "<"
         storages: Dict[str, _Storage] = {}
@@ -121,8 +125,20 @@ def _read_archive(content: bytes, make: _Make, budget: Budget) -> Any:
         return Machine(io.BytesIO(part("data.pkl")), _finder(make), budget, storage).load()
 
 
-def _read_stream(content: bytes, make: _Make, budget: Budget) -> Any:
-    stream = io.BytesIO(content)
+def _stored(file: FileBytes, archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> memoryview:
+    """Return the bytes of a part that is not compressed, where they are in the file. Raises BadZipFile."""
+    with archive.open(part):  # which looks at what the file says of the part at its place
+        start = part.header_offset + 30  # and behind these bytes a name, and more
+    lengths = file.view[start - 4 : start]
+    begin = start + sum(int.from_bytes(lengths[place : place + 2], "little") for place in (0, 2))
+    end = begin + part.file_size
+    if end > len(file.view) or file.crc32(begin, end) != part.CRC:
+        raise zipfile.BadZipFile(f"the checksum of {shown(part.filename)} does not fit its content")
+    return file.view[begin:end]
+
+
+def _read_stream(file: FileBytes, make: _Make, budget: Budget) -> Any:
+    stream = file.stream()
     find = _finder(make)
     if Machine(stream, find, budget).load() != _MAGIC:
         raise TorchFileError("the file is no file of torch.save")
@@ -142,9 +158,10 @@ def _read_stream(content: bytes, make: _Make, budget: Budget) -> Any:
         size = int.from_bytes(stream.read(8), "little" if order == "<" else "big", signed=True)
         held = storages[key]
         length = size * _element(held.dtype).itemsize
-        data = stream.read(length) if size >= 0 else b""
-        if held.size != size or len(data) != length:
+        begin = stream.tell()
+        if held.size != size or begin + length > len(file.view):
             raise PickleError(f"storage {shown(key)} is cut off")
+        data = file.view[begin : stream.seek(begin + length)]
         held.elements = _flat(data, held.dtype, order)
     return result
 
@@ -163,7 +180,7 @@ def _storage_dtype(saved: Sequence[Any]) -> str:
     return kind.value.dtype
 
 
-def _flat(data: bytes, dtype: str, order: _Order) -> np.ndarray[Any, Any]:
+def _flat(data: Union[bytes, memoryview], dtype: str, order: _Order) -> np.ndarray[Any, Any]:
     elements = np.frombuffer(data, _element(dtype))
     return elements if order == ("<" if sys.byteorder == "little" else ">") else elements.byteswap()
 
@@ -202,11 +219,9 @@ class _Tensor(Made):
         elif len(self.strides) == len(self.shape) and last < len(elements):
             budget.charge(math.prod(self.shape) * elements.itemsize)
             steps = [stride * elements.itemsize for stride in self.strides]
-            array = np.lib.stride_tricks.as_strided(elements[self.offset :], self.shape, steps).copy()
+            array = np.lib.stride_tricks.as_strided(elements[self.offset :], self.shape, steps, writeable=False)
         else:
             raise PickleError("a tensor reaches beyond its storage")
-        if self.dtype == _BFLOAT16:
-            array = (array.astype(np.uint32) << 16).view(np.float32)
         return self.make(array, self.dtype)
 
 

@@ -1,23 +1,32 @@
 """Read and write the files that hold weights: PyTorch's .pth, safetensors, MindSpore's .ckpt.
 
-PyTorch is needed to write a .pth file alone, and imported then; no file that is read has its code executed.
+None of them needs PyTorch, and none is held in memory: arrays are read when they are written or asked for. No file that
+is read has its code executed.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, BinaryIO, Callable, Dict, Iterable, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .file_bytes import FileBytes, Sink, replace, write_atomically
 from .plain_pickles import shown
 from .tensor_headers import Entry, read_header
+from .tensor_values import Value, Values
 
-__all__ = ["Value", "WeightsError", "read_mindspore", "read_torch", "write_mindspore", "write_torch"]
+__all__ = [
+    "Progress",
+    "Value",
+    "Values",
+    "WeightsError",
+    "read_mindspore",
+    "read_torch",
+    "write_mindspore",
+    "write_torch",
+]
 
 TORCH_SUFFIXES = (".pth", ".pt", ".bin", ".tar")
 _NAMES = {
@@ -33,18 +42,16 @@ _WRAPPERS = {"module.": "DataParallel", "_orig_mod.": "torch.compile"}  # prefix
 INDEX_SUFFIX = ".index.json"
 
 
+Progress = Callable[[int], None]
+"""What is told of every piece that was written: its bytes."""
+
+
 class WeightsError(RuntimeError):
     """A file of weights cannot be read or written, or does not fit the network."""
 
 
-class Value(NamedTuple):
-    """One array and the name of its element type; bfloat16, which NumPy lacks, is held as the equal float32 array."""
-
-    array: NDArray[Any]
-    dtype: str
-
-
-Values = Dict[str, Value]
+def _silent(_: int) -> None:
+    """Tell no one how far a file is written."""
 
 
 def read_torch(path: Path) -> Tuple[Values, List[str]]:
@@ -62,8 +69,9 @@ def read_torch(path: Path) -> Tuple[Values, List[str]]:
 
 
 def _read_one(path: Path) -> Tuple[Values, List[str]]:
-    content: Dict[Any, Any] = dict(read_safetensors(path)) if path.suffix == ".safetensors" else _load_pth(path)
-    return _unnest(path, content, lambda value: isinstance(value, Value))
+    content = read_safetensors(path) if path.suffix == ".safetensors" else _load_pth(path)
+    values, notes, _ = unnest(path, content)
+    return values, notes
 
 
 def _read_shards(path: Path) -> Tuple[Values, List[str]]:
@@ -79,9 +87,12 @@ def _read_shards(path: Path) -> Tuple[Values, List[str]]:
     notes: List[str] = []
     names = list(dict.fromkeys(files.values()))
     for name in names:
-        if name in ("", ".", "..") or Path(name).name != name or "\\" in name or name.endswith(INDEX_SUFFIX):
+        if not _is_beside(name):
             raise WeightsError(f"{path} names {shown(name)}, which is no file beside it")
-        own, more = _read_one(path.with_name(name))
+        try:
+            own, more = _read_one(path.with_name(name))
+        except WeightsError as error:
+            raise WeightsError(f"{path} names a file that cannot be used: {error}") from error
         missing = _listed(key for key, file in files.items() if file == name and key not in own)
         if missing:
             raise WeightsError(f"{path.with_name(name)} lacks what {path.name} says is in it: {missing}")
@@ -92,35 +103,41 @@ def _read_shards(path: Path) -> Tuple[Values, List[str]]:
     return values, [f"read {len(names)} files", *notes]
 
 
-def _load_pth(path: Path) -> Dict[Any, Any]:
+def _is_beside(name: str) -> bool:
+    """Whether an index may name a file so: one in its own folder, and no other index."""
+    plain = name not in ("", ".", "..") and Path(name).name == name and "\\" not in name
+    return plain and name.isprintable() and len(name) < 256 and not name.endswith(INDEX_SUFFIX)
+
+
+def _load_pth(path: Path) -> Any:
     from . import torch_files
 
+    file = _mapped(path)
     try:
-        loaded = torch_files.read(path.read_bytes(), Value)
-    except OSError as error:
-        raise WeightsError(f"{path} cannot be read: {error.strerror or error}") from error
+        loaded = torch_files.read(file, lambda array, dtype: Value(array, dtype, release=file.release))
     except torch_files.TorchFileError as error:
         raise WeightsError(f"{path} is no file of weights that can be read: {error}") from error
-    if not isinstance(loaded, dict):
-        raise WeightsError(f"{path} holds a {type(loaded).__name__}, not a state dictionary")
     return loaded
 
 
-def _import_torch(path: Path) -> Any:
+def _mapped(path: Path) -> FileBytes:
     try:
-        import torch
-    except ImportError as error:
-        raise WeightsError(
-            f"writing {path.name} needs PyTorch on this machine (pip install torch); .safetensors files do not"
-        ) from error
-    return torch
+        return FileBytes.of(path)
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> Tuple[Dict[Any, Any], List[str]]:
-    """Return the state dictionary in ``content``, which may lie one or two keys down, and notes of what was passed."""
+def unnest(path: Path, content: Any) -> Tuple[Values, List[str], List[Any]]:
+    """Return the state dictionary in ``content``, which may lie some keys down; notes of what was passed; the keys.
+
+    Raises WeightsError where there is none, or more than one.
+    """
+    if not isinstance(content, dict):
+        raise WeightsError(f"{path} holds a {type(content).__name__}, not a state dictionary")
     notes: List[str] = []
+    places: List[Any] = []
     while not any(is_value(value) for value in content.values()):
-        found = [key for key in _NESTS if isinstance(content.get(key), dict)] or _only_nest(content, is_value)
+        found = [key for key in _NESTS if isinstance(content.get(key), dict)] or _only_nest(content)
         if not found:
             raise WeightsError(
                 f"{path} holds no state dictionary: looked for tensors, and under {', '.join(_NESTS)}; the file has "
@@ -129,13 +146,19 @@ def _unnest(path: Path, content: Dict[Any, Any], is_value: Callable[[Any], bool]
         rest = _listed(key for key in content if key != found[0])
         notes.append(f"took the weights under {found[0]!r}" + (f"; passed over {rest}" if rest else ""))
         content = content[found[0]]
+        places.append(found[0])
     others = _listed(key for key, value in content.items() if not is_value(value))
     if others:
         notes.append(f"passed over what is no tensor: {others}")
-    return {str(key): value for key, value in content.items() if is_value(value)}, notes
+    return {str(key): value for key, value in content.items() if is_value(value)}, notes, places
 
 
-def _only_nest(content: Dict[Any, Any], is_value: Callable[[Any], bool]) -> List[Any]:
+def is_value(value: Any) -> bool:
+    """Whether something in a file is a tensor."""
+    return isinstance(value, Value)
+
+
+def _only_nest(content: Dict[Any, Any]) -> List[Any]:
     """Return the key of the one dictionary in ``content`` that holds tensors by name, as no optimizer's state does."""
     nests = {key: value for key, value in content.items() if isinstance(value, dict)}
     found = [key for key, value in nests.items() if any(map(is_value, value.values()))]
@@ -157,17 +180,14 @@ def _without_prefixes(values: Values, notes: List[str]) -> Values:
     return _without_prefixes({key[len(found) :]: value for key, value in values.items()}, notes)
 
 
-def write_torch(values: Values, path: Path) -> None:
-    """Write a state dictionary: safetensors by suffix, else PyTorch's own format (which imports torch)."""
+def write_torch(values: Dict[str, Any], path: Path, progress: Progress = _silent) -> None:
+    """Write a state dictionary: safetensors by suffix, else PyTorch's own format, which holds more as well."""
     if path.suffix == ".safetensors":
-        write_safetensors(values, path, "pt")
+        _write(path, lambda sink: _fill(values, sink, {"format": "pt"}), progress)
         return
-    torch = _import_torch(path)
-    state = {}
-    for key, value in values.items():
-        tensor = torch.from_numpy(np.array(value.array))  # a copy that can be written to
-        state[key] = tensor.to(torch.bfloat16) if value.dtype == "bfloat16" else tensor
-    _atomically(path, lambda temporary: torch.save(state, temporary))
+    from . import torch_archives
+
+    _write(path, lambda sink: torch_archives.write(values, sink), progress)
 
 
 def read_mindspore(path: Path) -> Tuple[Values, List[str]]:
@@ -175,18 +195,27 @@ def read_mindspore(path: Path) -> Tuple[Values, List[str]]:
 
     Takes .ckpt, safetensors, and the checkpoints of translated programs under any name. Raises WeightsError.
     """
-    import mindspore as ms
+    values, notes, _ = unnest(path, load_mindspore(path))
+    return values, notes
 
-    from . import checkpoint
+
+def load_mindspore(path: Path) -> Any:
+    """Return the object in ``path`` with its tensors as values. Raises WeightsError."""
+    from . import checkpoint, ckpt_files
+
+    file = _mapped(path)
+
+    def value(tag: str, array: Any, _: Optional[str]) -> Value:
+        return Value(array, _NAMES[tag], release=file.release)
 
     try:
-        content = checkpoint.load(path, weights_only=True)
-    except (checkpoint.CheckpointError, OSError, ValueError) as error:
+        if path.suffix == ".ckpt" and bytes(file.view[8:9]) != b"{":
+            return ckpt_files.read(file)
+        return checkpoint.parse(file, path, weights_only=True, make=value)
+    except ckpt_files.CkptError as error:
         raise WeightsError(f"{path} cannot be read as MindSpore weights: {error}") from error
-    if not isinstance(content, dict):
-        raise WeightsError(f"{path} holds a {type(content).__name__}, not a state dictionary")
-    content, notes = _unnest(path, content, lambda value: isinstance(value, ms.Tensor))
-    return {key: value_of_tensor(tensor) for key, tensor in content.items()}, notes
+    except checkpoint.CheckpointError as error:
+        raise WeightsError(f"{path} cannot be read as MindSpore weights: {error}") from error
 
 
 def value_of_tensor(tensor: Any) -> Value:
@@ -206,81 +235,66 @@ def dtype_of_tensor(tensor: Any) -> str:
     )
 
 
-def write_mindspore(values: Values, path: Path) -> None:
+def write_mindspore(values: Values, path: Path, progress: Progress = _silent) -> None:
     """Write parameters: safetensors by suffix, else MindSpore's ``.ckpt``."""
     if path.suffix == ".safetensors":
-        write_safetensors(values, path, "ms")
+        _write(path, lambda sink: _fill(values, sink, {"format": "ms"}), progress)
         return
-    import mindspore as ms
+    from . import ckpt_files
 
-    items = []
-    for name, value in values.items():
-        tensor = ms.Tensor(np.ascontiguousarray(value.array).reshape(value.array.shape))
-        items.append({"name": name, "data": tensor.astype(ms.bfloat16) if value.dtype == "bfloat16" else tensor})
-    _atomically(path, lambda temporary: ms.save_checkpoint(items, temporary))
+    _write(path, lambda sink: ckpt_files.write(values, sink), progress)
 
 
 def read_safetensors(path: Path) -> Values:
     """Return the arrays of a safetensors file (8 bytes of header length, JSON header, raw little-endian arrays)."""
+    file = _mapped(path)
     try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise WeightsError(f"{path} cannot be read: {error.strerror}") from error
-    try:
-        header = read_header(content)
-        return {key: _array(entry, header.data) for key, entry in header.entries.items()}
+        header = read_header(file.view)
+        return {key: _value(entry, header.data, file) for key, entry in header.entries.items()}
     except ValueError as error:
         raise WeightsError(
             f"{path} is no safetensors file, or is damaged: {error}; get it anew from its source"
         ) from error
 
 
-def _array(entry: Entry, data: memoryview) -> Value:
+def _value(entry: Entry, data: memoryview, file: FileBytes) -> Value:
     name = _NAMES[entry.tag]
     dtype = np.dtype("uint16" if name == "bfloat16" else name).newbyteorder("<")
     array = np.frombuffer(data[entry.begin : entry.end], dtype=dtype).reshape(entry.shape)
-    if name == "bfloat16":  # the upper half of a float32
-        array = (array.astype(np.uint32) << 16).view(np.float32)
-    return Value(array, name)
+    return Value(array, name, release=file.release)
 
 
 def write_safetensors(values: Values, path: Path, framework: str, metadata: Optional[Mapping[str, str]] = None) -> None:
     """Write a safetensors file; its metadata is ``metadata``, or else ``format``: ``framework`` (``pt`` or ``ms``)."""
-    texts = {"format": framework} if metadata is None else dict(metadata)
-    header: Dict[str, Any] = {"__metadata__": texts} if texts else {}
-    arrays = []
+    texts = {"format": framework} if metadata is None else metadata
+    try:
+        replace(path, lambda stream: _fill(values, stream, texts))
+    except OSError as error:
+        raise WeightsError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def _fill(values: Values, stream: Union[Sink, BinaryIO], metadata: Mapping[str, str]) -> None:
+    header: Dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
     offset = 0
     for key, value in values.items():
-        array = np.ascontiguousarray(value.array).reshape(value.array.shape)
-        if value.dtype == "bfloat16":
-            array = (array.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
         if value.dtype not in _TAGS:
             raise WeightsError(f"{key}: safetensors has no element type {value.dtype}")
-        end = offset + array.nbytes
-        header[key] = {"dtype": _TAGS[value.dtype], "shape": list(array.shape), "data_offsets": [offset, end]}
-        arrays.append(array)
+        end = offset + value.nbytes
+        header[key] = {"dtype": _TAGS[value.dtype], "shape": list(value.shape), "data_offsets": [offset, end]}
         offset = end
     text = json.dumps(header).encode("utf-8")
     text += b" " * (-len(text) % 8)
-
-    def write(temporary: str) -> None:
-        with open(temporary, "wb") as stream:
-            stream.write(len(text).to_bytes(8, "little") + text)
-            for array in arrays:
-                stream.write(array.tobytes())
-
-    _atomically(path, write)
+    stream.write(len(text).to_bytes(8, "little") + text)
+    for value in values.values():
+        for piece in value.raw_pieces():
+            stream.write(piece.data)
 
 
-def _atomically(path: Path, write: Callable[[str], None]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it; nothing half-written is left."""
+def _write(path: Path, write: Callable[[Sink], None], progress: Progress) -> None:
+    """Let ``write`` fill the file ``path``; nothing half-written is left. Raises WeightsError."""
     try:
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as folder:
-            temporary = os.path.join(folder, path.name)
-            write(temporary)
-            if not os.path.exists(temporary):  # save_checkpoint appends .ckpt to any other name
-                temporary += ".ckpt"
-            os.chmod(temporary, 0o644)
-            os.replace(temporary, path)
+        write_atomically(path, write, progress)
     except OSError as error:
         raise WeightsError(f"{path} cannot be written: {error.strerror or error}") from error
+    except ValueError as error:  # an element type that the format does not have
+        raise WeightsError(f"{path} cannot be written: {error}") from error

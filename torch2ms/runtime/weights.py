@@ -14,19 +14,35 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any, Callable, Container, Dict, Iterable, List, Mapping, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Container,
+    Dict,
+    Iterable,
+    List,
+    Mapping,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    TextIO,
+    Tuple,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import whole_checkpoints
+from .file_bytes import Progress
 from .reserved import source_name
+from .tensor_values import Value, Values, is_equal
 from .weight_files import (
-    Value,
-    Values,
     WeightsError,
     dtype_of_tensor,
-    read_mindspore,
+    load_mindspore,
     read_torch,
+    unnest,
     value_of_tensor,
     write_mindspore,
     write_torch,
@@ -262,37 +278,34 @@ def from_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
                 result[entry.mindspore] = value_of_tensor(entry.tensor)
             continue
         value = values[name]
-        array = place(entry, value.array)
-        if tuple(array.shape) != tuple(entry.tensor.shape):
+        placed = value.reshaped(RESHAPES[entry.reshape][0]) if entry.reshape else value
+        if placed.shape != tuple(entry.tensor.shape):
             problems.append(
-                f"{entry.torch}: shape {tuple(value.array.shape)} does not fit {entry.mindspore} "
-                f"{tuple(entry.tensor.shape)}"
+                f"{entry.torch}: shape {value.shape} does not fit {entry.mindspore} {tuple(entry.tensor.shape)}"
             )
             continue
-        result[entry.mindspore] = _cast(array, value.dtype, entry, notes)
+        result[entry.mindspore] = _cast(placed, entry, notes)
     _check_tied(keys, values, problems)
     _raise(problems)
     return result, _summed_up(notes)
 
 
-def _cast(array: NDArray[Any], dtype: str, entry: Entry, notes: List[str]) -> Value:
-    """Return the array in the type of the network's parameter, with a note when the type changes."""
+def _cast(value: Value, entry: Entry, notes: List[str]) -> Value:
+    """Return the value in the type of the network's parameter, with a note when the type changes."""
     wanted = dtype_of_tensor(entry.tensor)
-    if wanted == dtype:
-        return Value(array, dtype)
-    cast = array.astype(np.float32 if wanted == "bfloat16" else wanted)
+    if wanted == value.dtype:
+        return value
+    cast = value.cast(wanted)
+    is_same = ({value.dtype, wanted} != {"float16", "bfloat16"} and _fits(value.dtype, wanted)) or is_equal(value, cast)
+    notes.append(f"{value.dtype} became {wanted}" + ("" if is_same else ", rounded"))
+    return cast
+
+
+def _fits(dtype: str, wanted: str) -> bool:
+    """Whether every number of one type is one of another."""
     if wanted == "bfloat16":
-        cast = _round_to_bfloat16(cast)
-    same = np.array_equal(cast.astype(array.dtype), array, equal_nan=array.dtype.kind == "f")
-    notes.append(f"{dtype} became {wanted}" + ("" if same else ", rounded"))
-    return Value(cast, wanted)
-
-
-def _round_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
-    bits: NDArray[Any] = array.astype(np.float32).view(np.uint32).astype(np.uint64)
-    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000  # to nearest, ties to even
-    rounded = bits.astype(np.uint32).view(np.float32)
-    return np.where(np.isfinite(array), rounded, array).astype(np.float32)
+        return False
+    return np.can_cast("float32" if dtype == "bfloat16" else dtype, wanted, "safe")
 
 
 def _check_tied(keys: KeyMap, values: Values, problems: List[str]) -> None:
@@ -302,7 +315,7 @@ def _check_tied(keys: KeyMap, values: Values, problems: List[str]) -> None:
         if entry.torch not in values:
             continue
         other = first.setdefault(id(entry.tensor), entry.torch)
-        if not np.array_equal(values[other].array, values[entry.torch].array, equal_nan=True):
+        if not is_equal(values[other], values[entry.torch]):
             problems.append(f"{entry.torch} and {other} differ, but are one parameter in the MindSpore network")
 
 
@@ -324,12 +337,11 @@ def to_torch(keys: KeyMap, values: Values) -> Tuple[Values, List[str]]:
             continue
         used.add(name)
         value = values[name]
-        if tuple(value.array.shape) != tuple(entry.tensor.shape):
-            problems.append(f"{name}: shape {tuple(value.array.shape)}, the network has {tuple(entry.tensor.shape)}")
+        if value.shape != tuple(entry.tensor.shape):
+            problems.append(f"{name}: shape {value.shape}, the network has {tuple(entry.tensor.shape)}")
             continue
         if not entry.optional:
-            array = restore(entry, value.array)
-            result[entry.torch] = Value(array, value.dtype)
+            result[entry.torch] = value.reshaped(RESHAPES[entry.reshape][1]) if entry.reshape else value
     problems += [f"{name}: the network has no such parameter" for name in sorted({*values} - {*used, *keys.dropped})]
     _raise(problems)
     holders = {key.rpartition(".")[0] for key in result}
@@ -358,25 +370,58 @@ def _summed_up(notes: List[str]) -> List[str]:
     return [note if count == 1 else f"{note} ({count} times)" for note, count in counts.items()]
 
 
-def convert(source: Path, destination: Path, network: Any, rules: Rules, reverse: bool = False) -> Dict[str, Any]:
+def convert(
+    source: Path,
+    destination: Path,
+    network: Any,
+    rules: Rules,
+    reverse: bool = False,
+    whole: bool = False,
+    terminal: Optional[TextIO] = None,
+) -> Dict[str, Any]:
     """Convert a file of weights for ``network``; PyTorch to MindSpore, or back with ``reverse``.
 
-    Returns ``{"parameters": number written, "dropped": torch keys without counterpart, "notes": [...]}``; raises
-    WeightsError and writes nothing when anything does not pair up.
+    With ``reverse`` and ``whole``, what a translated program saved beside the weights (the state of its optimizer, the
+    epoch) is written with them, as PyTorch resumes from it. Neither file is held in memory; the SHA-256 of what is
+    written lies beside it, in ``NAME.sha256``. ``terminal``: where a bar shows how much is written. Returns
+    ``{"parameters": number written, "dropped": torch keys without counterpart, "notes": [...]}``; raises WeightsError
+    and writes nothing when anything does not pair up.
     """
+    if whole and (not reverse or destination.suffix == ".safetensors"):
+        raise WeightsError(
+            "a whole checkpoint is converted by --reverse, to .pth; translated programs read PyTorch's as they are"
+        )
     keys = key_map(network, rules)
+    content: Dict[str, Any]
     if reverse:
-        values, notes = read_mindspore(source)
+        loaded = load_mindspore(source)
+        values, notes, places = unnest(source, loaded)
         written, more = to_torch(keys, values)
-        write_torch(written, destination)
+        content = _whole(keys, loaded, places, written) if whole else written
+        notes = [] if whole else notes
         dropped: List[str] = []
     else:
         values, notes = read_torch(source)
         keys = as_given(keys, values)
         written, more = from_torch(keys, values)
-        write_mindspore(written, destination)
         dropped = [key for key in keys.dropped if key in values]
+        content = written
+    progress = Progress(destination.name, sum(value.nbytes for value in written.values()), terminal)
+    (write_torch if reverse else write_mindspore)(content, destination, progress)
+    progress.end()
     return {"parameters": len(written), "dropped": dropped, "notes": notes + more}
+
+
+def _whole(keys: KeyMap, loaded: Any, places: Sequence[Any], written: Values) -> Dict[str, Any]:
+    """Return a training checkpoint as PyTorch has it, with the weights ``written``."""
+    shapes = [(entry.reshape, tuple(entry.tensor.shape)) for entry in keys.entries]
+    reshapes = {shape: RESHAPES[reshape][1] for reshape, shape in shapes if reshape}
+    plain = {shape for reshape, shape in shapes if not reshape}
+    try:
+        content = whole_checkpoints.back_to_torch(loaded, reshapes, plain)
+    except ValueError as error:
+        raise WeightsError(f"the state of the optimizer cannot be converted: {error}") from error
+    return whole_checkpoints.with_weights(content, places, written)  # type: ignore[no-any-return]
 
 
 def build(entry: str, kwargs: Mapping[str, Any]) -> Any:
@@ -408,6 +453,9 @@ def main(
     )
     parser.add_argument("destination", type=Path, help=".ckpt or .safetensors (with --reverse: .pth or .safetensors)")
     parser.add_argument("--reverse", action="store_true", help="from MindSpore to PyTorch")
+    parser.add_argument(
+        "--whole", action="store_true", help="with --reverse: the optimizer's state and the rest as well"
+    )
     parser.add_argument("--entry", default=entry, required=not entry, help="MODULE:CALLABLE that builds the network")
     parser.add_argument("--kwargs", default=json.dumps(dict(kwargs or {})), help="its keyword arguments, as JSON")
     args = parser.parse_args(argv)
@@ -416,11 +464,13 @@ def main(
     except (ValueError, RecursionError) as error:
         parser.error(f"--kwargs is no JSON: {error}")
     try:
-        result = convert(args.source, args.destination, build(args.entry, given), rules, args.reverse)
+        result = convert(
+            args.source, args.destination, build(args.entry, given), rules, args.reverse, args.whole, sys.stderr
+        )
     except WeightsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
-    print(f"{args.destination}: {result['parameters']} arrays")
+    print(f"{args.destination}: {result['parameters']} arrays, its SHA-256 in {args.destination.name}.sha256")
     if result["dropped"]:
         print(f"  without counterpart by rule: {len(result['dropped'])}, the first is {result['dropped'][0]}")
     for note in result["notes"]:

@@ -210,3 +210,86 @@ def test_the_entry_has_weights_and_is_made_with_constants(make_tree: Callable[..
     used = "\nnet = Wide(8)\nx = torch.randn(4, 8)\nprint(Scale()(x), net(x))\n"
     facts = translate_project(make_tree({"zoo.py": ZOO + used}), tmp_path / "out-2").facts
     assert (facts["entry"], facts["entry_kwargs"], facts["entry_inputs"]) == ("zoo:Wide", {"width": 8}, ["4x8"])
+
+
+GAN = """
+import torch
+from torch import nn
+
+class Judge(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(8, 1)
+
+    def forward(self, x):
+        return self.fc(x)
+
+class Maker(nn.Module):
+    def __init__(self, width=4):
+        super().__init__()
+        self.fc = nn.Linear(width, 8)
+
+    def forward(self, z):
+        return self.fc(z)
+
+one, two = Judge(), Maker(4)
+first, second = torch.optim.Adam(one.parameters()), torch.optim.Adam(two.parameters())
+z = torch.randn(16, 4)
+for step in range(3):
+    made = two(z)
+    loss = one(made).mean()
+    first.zero_grad()
+    second.zero_grad()
+    loss.backward()
+    second.step()
+"""
+
+
+def test_of_trained_networks_the_one_that_others_judge_is_the_entry(
+    make_tree: Callable[..., Path], tmp_path: Path
+) -> None:
+    split = GAN.replace("one, two = Judge(), Maker(4)", "one = Judge()\ntwo = Maker(4)")
+    facts = translate_project(make_tree({"train.py": split}), tmp_path / "out").facts
+    assert (facts["entry"], facts["entry_inputs"]) == ("train:Maker", ["16x4"])
+    groups = split.replace(
+        "first, second = torch.optim.Adam(one.parameters()), torch.optim.Adam(two.parameters())",
+        "first = second = torch.optim.Adam([*one.parameters(), *two.parameters()])",
+    )
+    facts = translate_project(make_tree({"train.py": groups}, "groups"), tmp_path / "out-2").facts
+    assert facts["entry"] == "train:Maker"
+
+
+FAMILY = """
+from torch import nn
+
+class Block(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.fc = nn.Linear(width, width)
+
+    def forward(self, x):
+        return self.fc(x)
+
+class Tall(nn.Module):
+    def __init__(self, block, count):
+        super().__init__()
+        self.body = nn.Sequential(*[block(8) for _ in range(count)])
+
+    def forward(self, x):
+        return self.body(x)
+
+def _tall(block, count, **options):
+    return Tall(block, count, **options)
+
+def two(**options):
+    net = _tall(Block, 2, **options)
+    return net
+"""
+
+
+def test_a_function_that_makes_the_network_is_the_entry_and_a_class_it_hands_over_a_part(
+    make_tree: Callable[..., Path], tmp_path: Path
+) -> None:
+    facts = translate_project(make_tree({"family.py": FAMILY}), tmp_path / "out").facts
+    assert facts["entry"] == "family:two"
+    assert "entries" not in facts

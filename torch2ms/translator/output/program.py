@@ -11,11 +11,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from keyword import iskeyword
 from pathlib import PurePosixPath
+from typing import TypeVar
 
 from torch2ms.reports.model import ChecklistItem, Place
+from torch2ms.translator.syntax.ast_walk import bound_pairs
 from torch2ms.translator.values.constants import NOT_CONSTANT, Constants
 from torch2ms.translator.values.kinds import Kind, candidates
 from torch2ms.translator.values.world import FileAnalysis, World
+
+_Node = TypeVar("_Node", ast.Return, ast.Attribute, ast.Name, ast.Call)
 
 __all__ = ["Finding", "Network", "NetworkClass", "ProgramFindings", "is_importable", "module_name", "read_program"]
 
@@ -42,6 +46,7 @@ class Network:
     callable: str
     kwargs: Mapping[str, object]
     place: Place
+    builds: str = ""  # key of the class of the network, where the callable is a function
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +70,8 @@ class ProgramFindings:
     classes: tuple[NetworkClass, ...] = ()  # the Module classes that the file defines
     made: tuple[Network, ...] = ()  # the networks that it makes outside of them
     inputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # callable -> inputs that it is shown to take
+    builders: tuple[Network, ...] = ()  # the functions of the file that need no argument and return a network
+    given: tuple[tuple[str, str], ...] = ()  # (class of a network, class that is handed to what makes it)
 
     @property
     def checklist(self) -> tuple[ChecklistItem, ...]:
@@ -124,6 +131,8 @@ def read_program(analysis: FileAnalysis, world: World) -> ProgramFindings:
         tuple(reader.classes()),
         made,
         reader.inputs(calls) if made else {},
+        tuple(reader.builders()),
+        tuple(reader.given(calls)),
     )
 
 
@@ -209,9 +218,7 @@ class _Reader:
             names = [name for kind in kinds if kind.name == "api" for name in candidates(kind)]
             init = self.world.function(f"{info.key}.__init__")
             arguments = init.node.args if init is not None else None
-            required = arguments is not None and (
-                len(arguments.args) - 1 > len(arguments.defaults) or None in arguments.kw_defaults
-            )
+            required = arguments is not None and _needs_arguments(arguments, 1)
             yield NetworkClass(info.key, any(map(self._has_weights, names)), tuple(sorted(made)), required)
 
     def _has_weights(self, name: str) -> bool:
@@ -236,6 +243,30 @@ class _Reader:
             found = self._made(call) if self.world.family(kind.of).name == "Module" else None
             if found is not None:
                 yield found
+
+    def builders(self) -> Iterator[Network]:
+        """Yield the functions of the file that need no argument and return one network of the project: ``resnet18``."""
+        for node in self.analysis.tree.body:
+            if not isinstance(node, ast.FunctionDef) or _needs_arguments(node.args, 0):
+                continue
+            returned = [n.value for n in self._within(ast.Return, node) if n.value is not None]
+            keys = {self._network_class(value) for value in returned}
+            if len(keys) == 1 and "" not in keys:
+                yield Network(self.analysis.path, node.name, {}, self.place(node), keys.pop())
+
+    def given(self, calls: list[ast.Call]) -> Iterator[tuple[str, str]]:
+        """Yield which classes are handed to what makes a network: ``ResNet(Block, 8)``."""
+        for call in calls:
+            values = (*call.args, *(keyword.value for keyword in call.keywords))
+            kinds = [self.analysis.kind(n) for n in values if isinstance(n, (ast.Name, ast.Attribute))]
+            parts = [kind.of for kind in kinds if kind.name == "class" and self.world.family(kind.of).name == "Module"]
+            key = self._network_class(call) if parts else ""
+            yield from ((key, part) for part in parts if key)
+
+    def _network_class(self, node: ast.expr) -> str:
+        """Return the key of the project's class whose network an expression is; "" where it is none, or one of many."""
+        kind = self.analysis.kind(node)
+        return kind.of if kind.name == "Module" and kind.of and "|" not in kind.of else ""
 
     def inputs(self, calls: list[ast.Call]) -> dict[str, tuple[str, ...]]:
         """Return the inputs of each network that is called with tensors of a shown shape, as ``verify`` takes them."""
@@ -264,20 +295,47 @@ class _Reader:
         return "x".join(map(str, shape)) + (f":int64<{high}" if last == "randint" else "")
 
     def network(self, calls: list[ast.Call]) -> Network | None:
-        """Return the network whose parameters go to an optimizer."""
+        """Return the network whose parameters go to an optimizer.
+
+        Of several, the first that is not called with what another one returns: a discriminator judges what a generator
+        makes, a loss with weights of its own what a classifier says.
+        """
+        trained: dict[str, Network] = {}
         for call in calls:
             if not self._name(call).startswith("torch.optim.") or "lr_scheduler" in self._name(call):
                 continue
             source = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "params"), None)
-            if (
-                isinstance(source, ast.Call)
-                and isinstance(source.func, ast.Attribute)
-                and source.func.attr == "parameters"
-            ):
-                found = self._made(source.func.value)
-                if found is not None:
-                    return found
-        return None
+            for node in self._within(ast.Attribute, self.constants.resolve(source)) if source is not None else ():
+                if node.attr in ("parameters", "named_parameters"):
+                    found = self._made(node.value)
+                    if found is not None:
+                        trained.setdefault(ast.unparse(node.value), found)
+        first = [name for name in trained if not any(self._takes(name, o, calls) for o in trained if o != name)]
+        return trained[(first or list(trained))[0]] if trained else None
+
+    def _within(self, kind: type[_Node], node: ast.stmt | ast.expr) -> Iterator[_Node]:
+        """Yield the nodes of one kind that stand in the text of ``node``, itself included."""
+        begin, end = (node.lineno, node.col_offset), (node.end_lineno or 0, node.end_col_offset or 0)
+        for found in self.analysis.all(kind):
+            if begin <= (found.lineno, found.col_offset) and (found.end_lineno or 0, found.end_col_offset or 0) <= end:
+                yield found
+
+    def _takes(self, name: str, other: str, calls: list[ast.Call]) -> bool:
+        """Whether the network ``name`` is called with what ``other`` returns, or what is computed from it."""
+        pairs = [pair for statement in self.analysis.all(ast.Assign) for pair in bound_pairs(statement)]
+        assigned = [(t, value) for target, value in pairs for t in self._within(ast.Name, target)]
+        derived: set[str] = set()
+
+        def is_derived(value: ast.expr) -> bool:
+            return any(ast.unparse(call.func) == other for call in self._within(ast.Call, value)) or any(
+                used.id in derived for used in self._within(ast.Name, value)
+            )
+
+        before = -1
+        while len(derived) > before:
+            before = len(derived)
+            derived |= {target.id for target, value in assigned if is_derived(value)}
+        return any(ast.unparse(c.func) == name and any(map(is_derived, c.args)) for c in calls)
 
     def _made(self, node: ast.expr) -> Network | None:
         """Follow a network back to the call that makes it, through ``.to(device)`` and DataParallel."""
@@ -341,6 +399,11 @@ class _Reader:
                 numbers = [int(b) for b in bounds if isinstance(b, int)]
                 return len(range(*numbers)) if numbers else NOT_CONSTANT
         return NOT_CONSTANT
+
+
+def _needs_arguments(arguments: ast.arguments, given: int) -> bool:
+    """Whether a function, the first ``given`` of whose parameters are bound, cannot be called without arguments."""
+    return len(arguments.args) - given > len(arguments.defaults) or None in arguments.kw_defaults
 
 
 def _wraps(value: ast.expr, name: str) -> bool:

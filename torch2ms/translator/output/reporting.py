@@ -237,10 +237,14 @@ def _network_only(results: Mapping[str, FileResult], options: Options, taken: Ta
 def _networks(results: Mapping[str, FileResult]) -> list[Network]:
     """Return the networks of SRC that nothing trains, the likeliest first.
 
-    Those come first that a script makes, then those that can be built without arguments. A network has weights, which
-    transforms, activations and most losses do not have; a block is a part of another network.
+    Those come first that a script makes, then those that can be built without arguments, as classes or by functions. A
+    network has weights, which transforms, activations and most losses do not have; a block is a part of another
+    network, whose class makes it or is handed its class.
     """
     classes = {c.key: c for r in results.values() for c in r.program.classes}
+    for key, part in sorted({pair for r in results.values() for pair in r.program.given}):
+        if key in classes:
+            classes[key] = replace(classes[key], makes=(*classes[key].makes, part))
 
     def has_weights(key: str, above: tuple[str, ...] = ()) -> bool:
         own = classes.get(key)
@@ -255,8 +259,14 @@ def _networks(results: Mapping[str, FileResult]) -> list[Network]:
     found = [network for network in made if f"{network.path}:{network.callable}" in networks]
     whole = [key for key in sorted(networks or keys - parts or keys) if not classes[key].needs_arguments]
     rest = [key for key in sorted(networks or keys - parts or keys) if classes[key].needs_arguments]
-    pairs = [key.rsplit(":", 1) for key in (*whole, *rest)]
-    return found + [Network(path, name, {}, Place(path, 1, 1)) for path, name in pairs]
+    builders = [b for r in results.values() for b in r.program.builders if b.builds in rest and is_importable(b.path)]
+    built = {builder.builds for builder in builders}
+
+    def alone(key: str) -> Network:
+        path, _, name = key.rpartition(":")
+        return Network(path, name, {}, Place(path, 1, 1))
+
+    return [*found, *map(alone, whole), *builders, *(alone(key) for key in rest if key not in built)]
 
 
 def _entry(program: ProgramFacts, results: Mapping[str, FileResult], options: Options) -> Iterable[tuple[str, object]]:

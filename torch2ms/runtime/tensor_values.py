@@ -1,0 +1,116 @@
+"""An array of a file of weights that is read, and changed in type, piece by piece.
+
+``Value(array, "float32")`` holds an array; ``Value(...).cast("float16")`` is another one, made when its pieces are
+asked for::
+
+    for piece in value.raw_pieces():    # flat, at most PIECE elements, as files hold them
+        stream.write(piece)
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable, Dict, Iterator, Tuple, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["PIECE", "Value", "Values", "is_equal"]
+
+PIECE = 4 << 20
+"""Elements of a piece; it divides 512 MiB of any element type."""
+
+_BFLOAT16 = "bfloat16"
+
+
+class Value:
+    """One array and the name of its element type; bfloat16, which NumPy lacks, is the equal float32 array.
+
+    ``held``: the array, or a function that makes it; of uint16, or of float32, where the type is bfloat16.
+    ``release`` is called when a piece was read, to free what reading has filled.
+    """
+
+    def __init__(
+        self,
+        held: Union[NDArray[Any], Callable[[], NDArray[Any]]],
+        dtype: str,
+        *,
+        shape: Tuple[int, ...] = (),
+        release: Callable[[], None] = lambda: None,
+        source: str = "",
+    ) -> None:
+        self._held = held
+        self.dtype = dtype
+        self.shape = shape if callable(held) else tuple(held.shape)
+        self._release = release
+        self._source = source or dtype  # the element type of what is held
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the array has in a file."""
+        return math.prod(self.shape) * (2 if self.dtype == _BFLOAT16 else np.dtype(self.dtype).itemsize)
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """The whole array."""
+        held = self._held() if callable(self._held) else self._held
+        return self._changed(held)
+
+    def cast(self, dtype: str) -> Value:
+        """Return the array in another type."""
+        return Value(self._held, dtype, shape=self.shape, release=self._release, source=self._source)
+
+    def reshaped(self, change: Callable[[Any], Any]) -> Value:
+        """Return the array with axes of size 1 added or removed by ``change``, a function of an array."""
+        held = self._held
+        if callable(held):
+            make = held
+            shape = change(np.broadcast_to(np.zeros((), bool), self.shape)).shape
+            return Value(lambda: change(make()), self.dtype, shape=shape, release=self._release, source=self._source)
+        return Value(np.asarray(change(held)), self.dtype, release=self._release, source=self._source)
+
+    def pieces(self) -> Iterator[NDArray[Any]]:
+        """Yield the elements in their order, flat arrays of at most PIECE."""
+        held = self._held() if callable(self._held) else self._held
+        flat = np.ascontiguousarray(held).reshape(-1)
+        for begin in range(0, flat.size, PIECE):
+            yield self._changed(flat[begin : begin + PIECE])
+            self._release()
+
+    def raw_pieces(self) -> Iterator[NDArray[Any]]:
+        """Yield the bytes of the pieces as files hold them: little-endian, bfloat16 as two bytes."""
+        for piece in self.pieces():
+            if self.dtype == _BFLOAT16:
+                piece = (piece.view(np.uint32) >> 16).astype(np.uint16)
+            yield piece.astype(piece.dtype.newbyteorder("<"), copy=False).view(np.uint8)
+
+    def _changed(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return a part of what is held in the type of this value."""
+        if self._source == _BFLOAT16 and array.dtype == np.uint16:
+            array = (array.astype(np.uint32) << 16).view(np.float32)
+        if self.dtype == self._source:
+            return array
+        if self.dtype == _BFLOAT16:
+            return _round_to_bfloat16(array)
+        return array.astype(self.dtype)
+
+
+Values = Dict[str, Value]
+
+
+def is_equal(one: Value, other: Value) -> bool:
+    """Whether two arrays have the same elements, NaN being equal to NaN."""
+    if one.shape != other.shape:
+        return False
+    return all(
+        np.array_equal(first, second, equal_nan=first.dtype.kind in "fc" and second.dtype.kind in "fc")
+        for first, second in zip(one.pieces(), other.pieces())
+    )
+
+
+def _round_to_bfloat16(array: NDArray[Any]) -> NDArray[Any]:
+    array = array.astype(np.float32)
+    bits: NDArray[Any] = array.view(np.uint32).astype(np.uint64)
+    bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000  # to nearest, ties to even
+    rounded = bits.astype(np.uint32).view(np.float32)
+    return np.where(np.isfinite(array), rounded, array).astype(np.float32)
