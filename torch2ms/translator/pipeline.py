@@ -27,11 +27,13 @@ from torch2ms.translator.project.directives import is_skipped
 from torch2ms.translator.project.file_index import FileIndex
 from torch2ms.translator.project.notebooks import NotebookText
 from torch2ms.translator.project.out_names import runtime_name
+from torch2ms.translator.project.package_sources import opened_packages
 from torch2ms.translator.project.packages import torch_package
 from torch2ms.translator.project.selection import check_entry, imported_aside
 from torch2ms.translator.project.source_text import SourceText, decode
 from torch2ms.translator.project.source_tree import Project, SourceFile, read_project, with_imported
 from torch2ms.translator.project.symbol_table import SymbolTable
+from torch2ms.translator.project.taken_along import with_packages
 from torch2ms.translator.syntax.nesting import many_frames
 from torch2ms.translator.values.world import World
 
@@ -100,11 +102,13 @@ def translate_project(
 
     options = options or Options()
     project = read_project(src, out=out, exclude=options.exclude, data_limit=options.data_limit)
-    check_entry(project, options.entry)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    with many_frames(), _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
-        return _translated_project(project, None if dry_run else out, options, progress, force=force)
+    with opened_packages(options.packages) as packages:
+        project = with_packages(project, packages)
+        check_entry(project, options.entry)
+        with many_frames(), _rare_collections(len(project.files)):  # none before what was needed meanwhile is let go
+            return _translated_project(project, None if dry_run else out, options, progress, force=force)
 
 
 def _translated_project(
@@ -198,13 +202,14 @@ def _index(project: Project, options: Options, trees: dict[str, ast.Module]) -> 
     aside = {look.index.path: look for look in _looks(project.aside, options, {}) if look.index is not None}
     files = [look.index for look in looks if look.index is not None]
     name = project.root.name
-    symbols = SymbolTable.build(files, name)
+    compiled = frozenset(path for package in project.packages for path in package.compiled)
+    symbols = SymbolTable.build(files, name, compiled)
     imported: frozenset[str] = frozenset()
     if aside:
         others = [look.index for look in aside.values() if look.index is not None]
         imported = imported_aside(symbols, SymbolTable.build([*files, *others], name))
         looks += [aside[path] for path in sorted(imported)]
-        symbols = SymbolTable.build([look.index for look in looks if look.index is not None], name)
+        symbols = SymbolTable.build([look.index for look in looks if look.index is not None], name, compiled)
     project = with_imported(project, imported)
     excluded = {file.path for file in project.files if file.is_excluded}
     problems = [problem for look in looks for problem in look.diagnostics if problem.file not in excluded]

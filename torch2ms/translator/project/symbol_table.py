@@ -58,14 +58,15 @@ class SymbolTable:
     files: Mapping[str, FileIndex]
     folders: frozenset[str] = field(default_factory=frozenset)
     package: str = ""  # the name of SRC's folder when SRC itself is a package
+    compiled: frozenset[str] = frozenset()  # modules of packages taken along that stay behind: "torchvision/_C"
     _memory: _Memory = field(default_factory=lambda: _Memory(), compare=False, repr=False)
 
     @staticmethod
-    def build(files: Iterable[FileIndex], root: str = "") -> SymbolTable:
+    def build(files: Iterable[FileIndex], root: str = "", compiled: frozenset[str] = frozenset()) -> SymbolTable:
         """Return the table of these files; ``root`` is the name of the folder they stand in."""
         table = {file.path: file for file in files}
         folders = {str(parent) for path in table for parent in PurePosixPath(path).parents}
-        return SymbolTable(table, frozenset(folders), root if "__init__.py" in table else "")
+        return SymbolTable(table, frozenset(folders), root if "__init__.py" in table else "", compiled)
 
     @property
     def defined(self) -> frozenset[str]:

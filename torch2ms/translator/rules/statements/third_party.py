@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import libcst as cst
@@ -51,10 +52,13 @@ def report_packages(ctx: Context) -> None:
     for node in sorted(nodes, key=lambda node: _is_optional(node, ctx)):  # what must be there is said first
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            modules = [node.module]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [node.module] if node.module else []
         else:
             continue
+        for module in _compiled(node, ctx):
+            message = f"{module} is compiled: it is not taken along, and what uses it does not run"
+            ctx.leave("T2M308", node, message, Severity.ERROR if _is_needed(node, ctx) else None, symbol=module)
         for module in modules:
             package = _package(module, getattr(node, "level", 0), ctx)
             if package is not None and package not in said:
@@ -63,6 +67,21 @@ def report_packages(ctx: Context) -> None:
                 message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
                 severity = Severity.ERROR if _is_needed(node, ctx) else None
                 ctx.leave("T2M307", node, message, severity, symbol=package, advice=advice)
+
+
+def _compiled(node: ast.Import | ast.ImportFrom, ctx: Context) -> list[str]:
+    """Return the compiled modules that an import names, of a package that is taken along without them."""
+    compiled = ctx.world.symbols.compiled
+    if not compiled:
+        return []
+    parts: list[str] = []
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    else:
+        parts = list(PurePosixPath(ctx.path).parts[: -node.level]) if node.level else []
+        names = [node.module or "", *(f"{node.module or ''}.{alias.name}" for alias in node.names)]
+    found = ("/".join([*parts, *(part for part in name.split(".") if part)]) for name in names)
+    return [path.replace("/", ".") for path in found if path in compiled]
 
 
 def _is_needed(node: ast.AST, ctx: Context) -> bool:
