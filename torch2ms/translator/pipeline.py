@@ -28,7 +28,7 @@ from torch2ms.translator.project.file_index import FileIndex
 from torch2ms.translator.project.notebooks import NotebookText
 from torch2ms.translator.project.out_names import runtime_name
 from torch2ms.translator.project.package_sources import opened_packages
-from torch2ms.translator.project.packages import torch_package
+from torch2ms.translator.project.packages import compiled_modules, torch_package
 from torch2ms.translator.project.selection import check_entry, imported_aside
 from torch2ms.translator.project.source_text import SourceText, decode
 from torch2ms.translator.project.source_tree import Project, SourceFile, read_project, with_imported
@@ -241,8 +241,8 @@ def _asks_by_name(file: FileIndex, text_of: Callable[[str], str | None]) -> bool
 
 
 def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:
-    """Whether a file imports torch or a package that is built on it."""
-    return any(
+    """Whether a file imports torch, a package that is built on it, or a compiled part that stays behind."""
+    return bool(compiled_modules(symbols, file.path, file.imports)) or any(
         symbols.is_torch(file.path, module, level) or torch_package(symbols, file.path, module, level)
         for level, module in file.imports
     )

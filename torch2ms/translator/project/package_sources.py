@@ -176,25 +176,27 @@ def _members(archive: Path, stack: ExitStack) -> Iterator[tuple[str, int, IO[byt
 
 def _of_folder(folder: Path, text: str) -> PackageSource:
     """Return the package that a folder is, or the packages that it holds, by themselves or below ``src``."""
-    home = folder.parent if (folder / "__init__.py").is_file() else folder
-    modules: tuple[str, ...] = (folder.name,) if home != folder else ()
+    is_package = (folder / "__init__.py").is_file()
+    home = folder.parent if is_package else folder
+    modules: tuple[str, ...] = (folder.name,) if is_package else ()
     held = [found for found in metadata.distributions(path=[str(home)]) if not modules or _has(found, folder.name)]
     if len(held) == 1:
         about, version, requires, starts = _facts(held[0])
-        modules = modules or _modules_in(folder)
+        modules = modules or _packages_in(folder) or _files_in(folder)
         return PackageSource(held[0].metadata["Name"], version, home, modules, about, requires, starts)
     if len(held) > 1:
         raise UsageError(f"--with {text}: holds several packages", advice="give the folder of one of them")
-    for base in (home, *([folder / "src"] if home == folder else [])):
-        modules = modules or _modules_in(base)
-        home = base if modules and home == folder else home
     if not modules:
-        raise UsageError(f"--with {text}: holds no package", advice="give the folder with the package's __init__.py")
+        bases = (folder, folder / "src")
+        held_in = [(base, names) for kind in (_packages_in, _files_in) for base in bases if (names := kind(base))]
+        if not held_in:
+            raise UsageError(f"--with {text}: holds no package", advice="give the folder with its __init__.py")
+        home, modules = held_in[0]
     name, version, requires = _said_in(folder / "PKG-INFO")
     shelf = f"{name}-{version}.dist-info" if name and version else modules[0]
     files = [(f"{shelf}/METADATA", folder / "PKG-INFO")] if name and version else []
     files += [(f"{shelf}/{file.name}", file) for file in sorted(folder.iterdir()) if _is_licence(file)]
-    files = [] if home == folder.parent else files  # what lies in the package itself comes along with it
+    files = [] if is_package else files  # what lies in the package itself comes along with it
     return PackageSource(name or modules[0], version, home, modules, tuple(files), requires)
 
 
@@ -203,13 +205,16 @@ def _has(distribution: metadata.Distribution, module: str) -> bool:
     return any(PurePosixPath(str(file)).parts[0] == module for file in distribution.files or ())
 
 
-def _modules_in(folder: Path) -> tuple[str, ...]:
-    """Return the modules that a folder would give to imports; what SRC does not import of them stays where it is."""
-    if not folder.is_dir():
-        return ()
-    entries = sorted(folder.iterdir())
-    packages = [entry.name for entry in entries if (entry / "__init__.py").is_file()]
-    return tuple(packages or (entry.stem for entry in entries if entry.suffix == ".py" and entry.stem.isidentifier()))
+def _packages_in(folder: Path) -> tuple[str, ...]:
+    """Return the packages in a folder; what SRC does not import of them stays where it is."""
+    entries = sorted(folder.iterdir()) if folder.is_dir() else []
+    return tuple(entry.name for entry in entries if (entry / "__init__.py").is_file())
+
+
+def _files_in(folder: Path) -> tuple[str, ...]:
+    """Return the modules in a folder that are single files."""
+    entries = sorted(folder.iterdir()) if folder.is_dir() else []
+    return tuple(entry.stem for entry in entries if entry.suffix == ".py" and entry.stem.isidentifier())
 
 
 def _is_licence(file: Path) -> bool:

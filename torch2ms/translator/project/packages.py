@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib import metadata
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from torch2ms.config import Target
 from torch2ms.translator.project.symbol_table import SymbolTable
 from torch2ms.translator.syntax.names import TORCH_ROOTS
 
-__all__ = ["advice_for", "free_packages", "packages", "torch_package"]
+__all__ = ["advice_for", "compiled_modules", "free_packages", "packages", "torch_package"]
 
 
 if sys.version_info >= (3, 11):
@@ -83,6 +83,16 @@ def _needs_torch(root: str) -> bool:
 @lru_cache(maxsize=1)
 def _distributions() -> Mapping[str, Sequence[str]]:
     return metadata.packages_distributions()
+
+
+def compiled_modules(symbols: SymbolTable, path: str, names: Iterable[tuple[int, str]]) -> list[str]:
+    """Return those of the modules, each with its level, that are compiled parts left behind by packages taken along."""
+    found = []
+    for level, module in names if symbols.compiled else ():
+        parts = [*PurePosixPath(path).parts[:-level], *module.split(".")] if level else module.split(".")
+        if "/".join(part for part in parts if part) in symbols.compiled:
+            found.append(".".join(part for part in parts if part))
+    return sorted(set(found))
 
 
 def torch_package(symbols: SymbolTable, path: str, module: str, level: int = 0) -> str | None:

@@ -13,7 +13,6 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from torch2ms.errors import UsageError
 from torch2ms.translator.project.package_sources import COMPILED_SUFFIXES, PackageSource
@@ -22,7 +21,6 @@ from torch2ms.translator.syntax.ast_walk import walk
 
 __all__ = ["with_packages"]
 
-_Manner = Literal["computed", "listed"]
 _LEFT = (".pyc", ".pyo", ".pyi", *COMPILED_SUFFIXES)
 _IMPORTERS = frozenset({"import_module", "__import__"})
 
@@ -113,22 +111,26 @@ class _Reach:
             start = base[: len(base) - level + 1] if level else []
             if level <= len(base):
                 yield ".".join([*start, *([name] if name else [])])
-        if (manner := _imports_by_name(tree)) is not None:
-            yield from self._named(tree, module, manner)
+        named = self._named(tree, module)
+        yield from named
+        for package in _packages_looked_through(tree, module.package, is_listed=bool(named)):
+            yield from (f"{package}.{name}" for name in self._modules_of(package))
 
-    def _named(self, tree: ast.Module, module: _Module, manner: _Manner) -> list[str]:
-        """Return the modules that strings of a module name, or all beside it where it computes their names."""
+    def _modules_of(self, package: str) -> list[str]:
+        """Return the names of the modules in a package."""
+        source = self._homes.get(package.partition(".")[0])
+        folder = source.folder.joinpath(*package.split(".")) if source is not None else None
+        return sorted(_names_in(folder) - {"__main__"}) if folder is not None and folder.is_dir() else []
+
+    def _named(self, tree: ast.Module, module: _Module) -> list[str]:
+        """Return the modules that strings name, of a file that imports others by name."""
+        if not _imports_by_name(tree):
+            return []
         texts = {node.value for node in walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
         names = {text.lstrip(".") for text in texts if text.lstrip(".").replace(".", "").isidentifier()}
-        folder = module.location.parent
-        beside = {
-            entry.stem for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").is_file()
-        }
+        beside = _names_in(module.location.parent)
         below = [f"{module.package}.{name}" for name in names if name.partition(".")[0] in beside]
-        whole = [name for name in names if name.partition(".")[0] in self._homes and "." in name]
-        if manner == "computed" and not below and not whole:
-            return [f"{module.package}.{name}" for name in sorted(beside - {"__init__", "__main__"})]
-        return [*below, *whole]
+        return [*below, *(name for name in names if name.partition(".")[0] in self._homes and "." in name)]
 
     def taken(self, source: PackageSource) -> tuple[PackageFiles, list[SourceFile]]:
         """Return what comes along of one package, and its files."""
@@ -160,21 +162,64 @@ def _imported(tree: ast.Module, own: str) -> Iterator[tuple[str, int]]:
                 yield name, len(text) - len(name)
 
 
-def _imports_by_name(tree: ast.Module) -> _Manner | None:
-    """Return how a module may import others by names that no import statement shows; None where it does not.
+def _imports_by_name(tree: ast.Module) -> bool:
+    """Whether a module may import others by names that no import statement shows.
 
-    ``computed``: it works out what it imports, or looks through its own folder. ``listed``: it has an ``__all__`` for
-    star imports, a ``__getattr__``, or hands its name to a helper that imports for it.
+    It computes what it imports, has an ``__all__`` for star imports or a ``__getattr__``, or hands its own name to a
+    helper that imports for it.
     """
+    bound = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
+    if any("__all__" in _targets(node) for node in bound):
+        return True
+    if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body):
+        return True
     calls = [node for node in walk(tree) if isinstance(node, ast.Call)]
-    given = {arg.id for call in calls for arg in call.args if isinstance(arg, ast.Name)}
-    if "__path__" in given or any(_last(call.func) in _IMPORTERS and not _is_shown(call) for call in calls):
-        return "computed"
-    lists = any(
-        "__all__" in _targets(n) for n in tree.body if isinstance(n, (ast.Assign, ast.AugAssign, ast.AnnAssign))
-    )
-    answers = any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body)
-    return "listed" if lists or answers or "__name__" in given else None
+    own = any(isinstance(arg, ast.Name) and arg.id == "__name__" for call in calls for arg in call.args)
+    return own or any(_computed(call) is not None for call in calls)
+
+
+def _packages_looked_through(tree: ast.Module, own: str, *, is_listed: bool) -> set[str]:
+    """Return the packages of which a module imports whatever it finds.
+
+    ``import_module(f"{__name__}.{name}")`` and ``import_module("." + name, __name__)`` are about the own package, unless
+    the module lists the names; ``import_module(f"box.models.{name}")`` is about another. A module that asks for its
+    ``__path__`` or ``__file__`` and computes what it imports looks through its own folder.
+    """
+    names = {node.id for node in walk(tree) if isinstance(node, ast.Name)}
+    found: set[str] = set()
+    is_searching = bool(names & {"__path__", "__file__"})
+    for node in walk(tree):
+        start = _computed(node) if isinstance(node, ast.Call) else None
+        if start is None:
+            continue
+        if isinstance(start, ast.Name) and start.id in ("__name__", "__package__"):
+            found.add(own)
+        elif isinstance(start, ast.Constant) and isinstance(start.value, str):
+            level = len(start.value) - len(start.value.lstrip("."))
+            parts = own.split(".")[: len(own.split(".")) - level + 1] if level else []
+            found.add(".".join([*parts, *filter(None, start.value.split(".")[:-1])]))
+        elif is_searching:
+            found.add(own)
+    return found - {own} if is_listed and not is_searching else found
+
+
+def _computed(call: ast.Call) -> ast.expr | None:
+    """Return how the name that a call imports begins, where the call does not show all of it; None for other calls."""
+    if _last(call.func) not in _IMPORTERS or not call.args:
+        return None
+    start, is_shown = call.args[0], isinstance(call.args[0], ast.Constant)
+    while not isinstance(start, (ast.Name, ast.Constant)):
+        if isinstance(start, ast.BinOp):
+            start = start.left
+        elif isinstance(start, ast.JoinedStr) and start.values:
+            start = start.values[0]
+        elif isinstance(start, ast.FormattedValue):
+            start = start.value
+        elif isinstance(start, ast.Call) and isinstance(start.func, ast.Attribute):
+            start = start.func.value  # "...".format(name)
+        else:
+            break
+    return None if is_shown else start
 
 
 def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> set[str]:
@@ -182,8 +227,10 @@ def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> set[str]:
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
-def _is_shown(call: ast.Call) -> bool:
-    return bool(call.args) and isinstance(call.args[0], ast.Constant)
+def _names_in(folder: Path) -> set[str]:
+    """Return the modules and packages in a folder."""
+    entries = [entry for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").is_file()]
+    return {entry.stem for entry in entries} - {"__init__"}
 
 
 def _last(func: ast.expr) -> str:

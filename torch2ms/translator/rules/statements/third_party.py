@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
 from typing import Any
 
 import libcst as cst
@@ -12,9 +11,9 @@ from libcst.helpers import get_full_name_for_node
 
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
-from torch2ms.translator.effects.file_summary import is_main_guard
+from torch2ms.translator.effects.file_summary import is_main_guard, loaded_modules
 from torch2ms.translator.effects.foreign_uses import handling_torch
-from torch2ms.translator.project.packages import advice_for, free_packages, packages, torch_package
+from torch2ms.translator.project.packages import advice_for, compiled_modules, free_packages, packages, torch_package
 from torch2ms.translator.syntax.ast_walk import children
 from torch2ms.translator.syntax.names import TORCH_ROOTS
 
@@ -56,7 +55,7 @@ def report_packages(ctx: Context) -> None:
             modules = [node.module] if node.module else []
         else:
             continue
-        for module in _compiled(node, ctx):
+        for module in compiled_modules(ctx.world.symbols, ctx.path, loaded_modules(node)):
             message = f"{module} is compiled: it is not taken along, and what uses it does not run"
             ctx.leave("T2M308", node, message, Severity.ERROR if _is_needed(node, ctx) else None, symbol=module)
         for module in modules:
@@ -67,21 +66,6 @@ def report_packages(ctx: Context) -> None:
                 message = f"{package} works on PyTorch's tensors and modules; what uses it does not run on MindSpore's"
                 severity = Severity.ERROR if _is_needed(node, ctx) else None
                 ctx.leave("T2M307", node, message, severity, symbol=package, advice=advice)
-
-
-def _compiled(node: ast.Import | ast.ImportFrom, ctx: Context) -> list[str]:
-    """Return the compiled modules that an import names, of a package that is taken along without them."""
-    compiled = ctx.world.symbols.compiled
-    if not compiled:
-        return []
-    parts: list[str] = []
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    else:
-        parts = list(PurePosixPath(ctx.path).parts[: -node.level]) if node.level else []
-        names = [node.module or "", *(f"{node.module or ''}.{alias.name}" for alias in node.names)]
-    found = ("/".join([*parts, *(part for part in name.split(".") if part)]) for name in names)
-    return [path.replace("/", ".") for path in found if path in compiled]
 
 
 def _is_needed(node: ast.AST, ctx: Context) -> bool:
