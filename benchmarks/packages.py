@@ -16,6 +16,7 @@ import json
 import math
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
+EXTENSION = ROOT / "benchmarks" / "model_lists" / "shared" / "torchvision_extension.py"
 LIST = Path(__file__).with_name("packages.toml")
 sys.path.insert(0, str(ROOT))
 
@@ -105,7 +107,11 @@ def check(entry: dict[str, Any], folder: Path, work: Path) -> Row:
     row.errors = sum(package.count(Severity.ERROR) for package in report.packages)
     if report.count(Severity.ERROR):
         row.reason = "; ".join(str(d) for d in report.diagnostics if d.severity == Severity.ERROR)
-    lend(whole, site)  # PyTorch's side has the packages that the tables have rows for as well
+    lend(whole, site, [*names, "einops"])  # which the tables have rows for
+    if "torchvision" in names:  # its compiled part fits no CPU build of torch
+        (whole / "torchvision").unlink()
+        shutil.copytree(site / "torchvision", whole / "torchvision", ignore=shutil.ignore_patterns("*.so"))
+        shutil.copy(EXTENSION, whole / "torchvision" / "extension.py")
     for place in (whole, out):
         lend(place, folder / "free")
     if entry.get("prints"):
@@ -159,8 +165,8 @@ def to_markdown(rows: list[Row]) -> str:
         "# Packages taken along",
         "",
         "`python benchmarks/packages.py FOLDER --markdown docs/packages.md` wrote this page: each package of",
-        "`benchmarks/packages.toml` is translated with a small program (`--with`), and both are run with equal weights",
-        "and inputs. The figure is the one nearest to its limit, by the rules of [parity](parity.md). *Errors* are those",
+        "`benchmarks/packages.toml` is translated with a small program (`--with`), and both run with equal weights and",
+        "inputs. The figure is the one nearest to its limit, by the rules of [parity](parity.md). *Errors* are those",
         "of the translated files of the package, most of them in code that the program does not run.",
         "",
         "| package | version | what is compared | files | errors | agrees | figure, or why not |",

@@ -181,8 +181,8 @@ def _imports_by_name(tree: ast.Module) -> bool:
 def _packages_looked_through(tree: ast.Module, own: str, *, is_listed: bool) -> set[str]:
     """Return the packages of which a module imports whatever it finds.
 
-    ``import_module(f"{__name__}.{name}")`` and ``import_module("." + name, __name__)`` are about the own package, unless
-    the module lists the names; ``import_module(f"box.models.{name}")`` is about another. A module that asks for its
+    ``import_module(f"{__name__}.{name}")`` and ``import_module("." + name, __name__)`` are about its own package,
+    unless it lists the names; ``import_module(f"box.models.{name}")`` is about another. A module that asks for its
     ``__path__`` or ``__file__`` and computes what it imports looks through its own folder.
     """
     names = {node.id for node in walk(tree) if isinstance(node, ast.Name)}
