@@ -25,13 +25,23 @@ def _has_refused(tree: ast.expr, ctx: Context) -> bool:
 
 
 def _may_be_refused(tree: ast.expr, ctx: Context) -> bool:
-    """Whether an element is None or a dictionary of layers."""
+    """Whether an element is None or a dictionary of layers, or a name that the function binds to one."""
+    if isinstance(tree, ast.Name):
+        return any(_may_be_refused(value, ctx) for value in _bound_to(tree.id, ctx) if not isinstance(value, ast.Name))
     if isinstance(tree, ast.IfExp):
         return _may_be_refused(tree.body, ctx) or _may_be_refused(tree.orelse, ctx)
     if isinstance(tree, ast.Constant) and tree.value is None:
         return True
     kind = ctx.kind(tree)
     return kind.name == "Module" and "torch.nn.ModuleDict" in kind.of.split("|")
+
+
+def _bound_to(name: str, ctx: Context) -> list[ast.expr]:
+    """Return what the statements of the function bind a name to."""
+    function = ctx.functions[-1]
+    nodes = walk(function.node if function is not None else ctx.analysis.tree)
+    bindings = (node for node in nodes if isinstance(node, ast.Assign))
+    return [node.value for node in bindings if any(isinstance(t, ast.Name) and t.id == name for t in node.targets)]
 
 
 def _is_given_refused(name: str, ctx: Context) -> bool:
