@@ -225,3 +225,11 @@ def test_scripts_in_folders_find_the_package(make_tree: MakeTree, tmp_path: Path
     src = make_tree({"tools/run.py": "import layerbox\nimport torch\n\nprint(torch.ones(1), layerbox.create)\n"})
     take(src, make_tree(PACKAGE, "site") / "layerbox", out=tmp_path / "out")
     assert "layerbox" in (tmp_path / "out/tools/layerbox.py").read_text()
+
+
+def test_requirements_name_what_the_package_needs_instead(make_tree: MakeTree, tmp_path: Path) -> None:
+    src = make_tree({**MAIN, "requirements.txt": "layerbox==1.2\ntqdm\n"})
+    wanting = {**PACKAGE, "layerbox-1.2.dist-info/METADATA": "Name: layerbox\nVersion: 1.2\nRequires-Dist: PyYAML>=5\n"}
+    take(src, make_tree(wanting, "site") / "layerbox", out=tmp_path / "out")
+    assert (tmp_path / "out/requirements.txt").read_text().splitlines()[-1] == "PyYAML>=5"
+    assert "layerbox" not in (tmp_path / "out/requirements.txt").read_text()

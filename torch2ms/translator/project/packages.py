@@ -15,7 +15,7 @@ from torch2ms.translator.project.package_sources import COMPILED_SUFFIXES
 from torch2ms.translator.project.symbol_table import SymbolTable
 from torch2ms.translator.syntax.names import TORCH_ROOTS
 
-__all__ = ["advice_for", "compiled_modules", "free_packages", "packages", "torch_package"]
+__all__ = ["advice_for", "compiled_modules", "free_packages", "packages", "requires_torch", "torch_package"]
 
 
 if sys.version_info >= (3, 11):
@@ -101,6 +101,13 @@ def _needs_torch(root: str) -> bool:
 @lru_cache(maxsize=1)
 def _distributions() -> Mapping[str, Sequence[str]]:
     return metadata.packages_distributions()
+
+
+def requires_torch(entry: str) -> bool:
+    """Whether a line of requirements names PyTorch or a package built on it: ``timm>=0.9``."""
+    found = re.match(r"[\w.-]+", entry)
+    name = re.sub(r"[-.]+", "_", found.group()) if found is not None else ""
+    return name in TORCH_ROOTS or name in packages() or _needs_torch(name)
 
 
 def compiled_modules(symbols: SymbolTable, path: str, names: Iterable[tuple[int, str]]) -> list[str]:
