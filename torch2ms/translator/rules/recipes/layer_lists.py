@@ -24,12 +24,12 @@ def _has_refused(tree: ast.expr, ctx: Context) -> bool:
     return isinstance(tree, (ast.List, ast.Tuple)) and any(_may_be_refused(element, ctx) for element in tree.elts)
 
 
-def _may_be_refused(tree: ast.expr, ctx: Context) -> bool:
+def _may_be_refused(tree: ast.expr, ctx: Context, *, is_bound: bool = False) -> bool:
     """Whether an element is None or a dictionary of layers, or a name that the function binds to one."""
-    if isinstance(tree, ast.Name):
-        return any(_may_be_refused(value, ctx) for value in _bound_to(tree.id, ctx) if not isinstance(value, ast.Name))
+    if isinstance(tree, ast.Name) and not is_bound:
+        return any(_may_be_refused(value, ctx, is_bound=True) for value in _bound_to(tree.id, ctx))
     if isinstance(tree, ast.IfExp):
-        return _may_be_refused(tree.body, ctx) or _may_be_refused(tree.orelse, ctx)
+        return any(_may_be_refused(way, ctx, is_bound=is_bound) for way in (tree.body, tree.orelse))
     if isinstance(tree, ast.Constant) and tree.value is None:
         return True
     kind = ctx.kind(tree)
