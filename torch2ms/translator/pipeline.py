@@ -28,6 +28,7 @@ from torch2ms.translator.project.file_index import FileIndex
 from torch2ms.translator.project.notebooks import NotebookText
 from torch2ms.translator.project.out_names import runtime_name
 from torch2ms.translator.project.package_sources import opened_packages
+from torch2ms.translator.project.package_view import library_table, view_text
 from torch2ms.translator.project.packages import compiled_modules, torch_package
 from torch2ms.translator.project.selection import check_entry, imported_aside
 from torch2ms.translator.project.source_text import SourceText, decode
@@ -140,13 +141,37 @@ def _translation(project: Project, options: Options, progress: Progress | None) 
     seen = _index(project, options, trees)
     project = with_imported(project, seen.imported)
     symbols = seen.symbols
-    results = _translate_all(project, symbols, seen.relevant, options, progress, trees)
+    taken = frozenset(path for package in project.packages for path in package.files)
+    own = [path for path in seen.relevant if path not in taken]
+    results = _library(project, seen, taken, options, progress)
+    results |= _translate_all(project, symbols, own, options, progress, trees)
     programs = tuple(Script(path, symbols.reached(path)) for path in symbols.programs() if path not in seen.left)
     parsed = frozenset(symbols.files)
     made = cache.Translation(results, seen.problems, parsed, symbols.scripts(), programs, seen.imported, seen.left)
     if key is not None:
         cache.write(key, made)
     return made
+
+
+def _library(
+    project: Project, seen: _Seen, taken: frozenset[str], options: Options, progress: Progress | None
+) -> dict[str, FileResult]:
+    """Return what becomes of the packages that were taken along: the same for every project, and kept as such."""
+    paths = [path for path in seen.relevant if path in taken]
+    if not paths:
+        return {}
+    table = library_table(seen.symbols, taken)
+    files = tuple(file for file in project.files if file.path in taken)
+    alone = Project(Path("packages"), files, packages=project.packages)
+    options = replace(options, entry=None, exclude=(), packages=())
+    key = cache.key_of(alone, options, view_text(table)) if options.cache else None
+    found = cache.read(key) if key is not None else None
+    if found is None:
+        results = _translate_all(alone, table, paths, options, progress, {})
+        found = cache.Translation(results, (), frozenset(), frozenset(), ())
+        if key is not None:
+            cache.write(key, found)
+    return dict(found.results)
 
 
 @dataclass(frozen=True, slots=True)

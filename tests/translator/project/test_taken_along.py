@@ -19,8 +19,10 @@ from torch2ms.reports.json import to_json
 from torch2ms.reports.markdown import to_markdown
 from torch2ms.reports.model import Report
 from torch2ms.reports.todo import standings, tasks
+from torch2ms.translator.output import cache
 from torch2ms.translator.project.package_sources import opened_packages
 
+KEY_OF = cache.key_of  # before conftest turns it off
 MakeTree = Callable[..., Path]
 
 # Pure Python, but for one compiled part: a registry that finds its modules by itself, a lazy __getattr__, data.
@@ -233,3 +235,20 @@ def test_requirements_name_what_the_package_needs_instead(make_tree: MakeTree, t
     take(src, make_tree(wanting, "site") / "layerbox", out=tmp_path / "out")
     assert (tmp_path / "out/requirements.txt").read_text().splitlines()[-1] == "PyYAML>=5"
     assert "layerbox" not in (tmp_path / "out/requirements.txt").read_text()
+
+
+def test_the_translation_of_a_package_is_found_by_the_next_project(
+    make_tree: MakeTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache, "key_of", KEY_OF)
+    monkeypatch.setattr(cache, "FOLDER", str(tmp_path / "cache"))
+    site = make_tree(PACKAGE, "site")
+    options = Options(packages=(str(site / "layerbox"),))
+    told: list[str] = []
+    whole = "import layerbox\nimport torch\n\nnet = layerbox.create('small', width=int(torch.tensor(8)))\n"
+    for number, text in enumerate((MAIN["main.py"], whole)):
+        src = make_tree({"main.py": text}, f"src{number}")
+        translate_project(src, tmp_path / f"out{number}", options, progress=told.append)
+    assert sum("layerbox/models/small.py" in line for line in told) == 1
+    first, second = (tmp_path / f"out{number}/layerbox/models/small.py" for number in range(2))
+    assert first.read_text() == second.read_text()
