@@ -132,9 +132,13 @@ def compare_networks(row: Row, entry: dict[str, Any], whole: Path, out: Path) ->
         row.reason = str(error)
         return
     row.agrees = found.passed
-    worst = max(found.figures, key=lambda figure: figure.ours / (figure.limit or 1), default=None)
-    if worst is not None:
-        row.figure = f"{worst.ours:.1e} ({worst.group}, {worst.name}; limit {worst.limit:.1e})"
+    parts = []
+    for group in dict.fromkeys(figure.group for figure in found.figures):
+        own = [figure for figure in found.figures if figure.group == group and figure.name != "dropout rates"]
+        worst = max(own, key=lambda figure: figure.ours / (figure.limit or 1), default=None)
+        if worst is not None:
+            parts.append(f"{group} {worst.ours:.1e} (limit {worst.limit:.1e})")
+    row.figure = ", ".join(parts)
     row.reason = "" if found.passed else "; ".join(found.problems)
 
 
@@ -188,20 +192,22 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", default=())
     parser.add_argument("--markdown", type=Path)
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="Write what was found, and go on from what was written before.")
     options = parser.parse_args()
     entries = tomllib.loads(LIST.read_text(encoding="utf-8"))["package"]
     if options.install:
         install(options.folder, entries)
     folder = options.folder.resolve()
-    rows = []
+    known = json.loads(options.json.read_text()) if options.json and options.json.is_file() else []
+    rows = [Row(**found) for found in known]
     with tempfile.TemporaryDirectory() as temporary:
         base = (options.keep or Path(temporary)).resolve()
         for entry in entries:
-            if not options.only or entry["name"] in options.only:
-                rows.append(check(entry, folder, base / entry["name"]))
-    if options.json:
-        options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
+            if (options.only and entry["name"] not in options.only) or entry["name"] in {row.name for row in rows}:
+                continue
+            rows.append(check(entry, folder, base / entry["name"]))
+            if options.json:
+                options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
     text = to_markdown(rows)
     if options.markdown:
         options.markdown.write_text(text, encoding="utf-8")

@@ -20,7 +20,6 @@ from torch2ms.reports.markdown import to_markdown
 from torch2ms.reports.model import Report
 from torch2ms.reports.todo import standings, tasks
 from torch2ms.translator.output import cache
-from torch2ms.translator.project.package_sources import opened_packages
 
 KEY_OF = cache.key_of  # before conftest turns it off
 MakeTree = Callable[..., Path]
@@ -177,28 +176,6 @@ def test_archives_give_the_same(make_tree: MakeTree, tmp_path: Path, pack: Calla
     assert (package.title, files) == ("layerbox 1.2", {path.replace("licenses/", "") for path in COME_ALONG})
 
 
-@pytest.mark.parametrize("name", ["../evil.py", "/evil.py", "layerbox/../../evil.py", "C:\\evil.py"])
-def test_archives_cannot_leave_their_folder(make_tree: MakeTree, tmp_path: Path, name: str) -> None:
-    path = tmp_path / "evil.whl"
-    with zipfile.ZipFile(path, "w") as packed:
-        packed.writestr("layerbox/__init__.py", "")
-        packed.writestr(name, "")
-    with pytest.raises(UsageError, match="leads out of its folder"), opened_packages([str(path)]):
-        pass
-
-
-def test_links_of_archives_are_not_followed(tmp_path: Path) -> None:
-    path = tmp_path / "linked.tar"
-    with tarfile.open(path, "w") as packed:
-        entry = tarfile.TarInfo("box/__init__.py")
-        packed.addfile(entry)
-        link = tarfile.TarInfo("box/secret.py")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        packed.addfile(link)
-    with opened_packages([str(path)]) as (source,):
-        assert [file.name for file in source.folder.rglob("*.py")] == ["__init__.py"]
-
-
 @pytest.mark.parametrize(
     ("package", "message"),
     [
@@ -235,20 +212,3 @@ def test_requirements_name_what_the_package_needs_instead(make_tree: MakeTree, t
     take(src, make_tree(wanting, "site") / "layerbox", out=tmp_path / "out")
     assert (tmp_path / "out/requirements.txt").read_text().splitlines()[-1] == "PyYAML>=5"
     assert "layerbox" not in (tmp_path / "out/requirements.txt").read_text()
-
-
-def test_the_translation_of_a_package_is_found_by_the_next_project(
-    make_tree: MakeTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cache, "key_of", KEY_OF)
-    monkeypatch.setattr(cache, "FOLDER", str(tmp_path / "cache"))
-    site = make_tree(PACKAGE, "site")
-    options = Options(packages=(str(site / "layerbox"),))
-    told: list[str] = []
-    whole = "import layerbox\nimport torch\n\nnet = layerbox.create('small', width=int(torch.tensor(8)))\n"
-    for number, text in enumerate((MAIN["main.py"], whole)):
-        src = make_tree({"main.py": text}, f"src{number}")
-        translate_project(src, tmp_path / f"out{number}", options, progress=told.append)
-    assert sum("layerbox/models/small.py" in line for line in told) == 1
-    first, second = (tmp_path / f"out{number}/layerbox/models/small.py" for number in range(2))
-    assert first.read_text() == second.read_text()

@@ -25,11 +25,11 @@ from torch2ms.errors import UsageError
 
 __all__ = ["COMPILED_SUFFIXES", "PackageSource", "is_place", "opened_packages"]
 
-COMPILED_SUFFIXES = (".so", ".pyd", ".dylib", ".dll")
-_ARCHIVES = (".whl", ".zip", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar")
+COMPILED_SUFFIXES = frozenset({".so", ".pyd", ".dylib", ".dll"})
+_ARCHIVE = re.compile(r".+\.(whl|zip|tgz|tar(\.(gz|bz2|xz))?)", re.IGNORECASE)
 _LARGEST = 1 << 30  # bytes of an unpacked archive
 _LICENCE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
-_FACTS = ("METADATA", "entry_points.txt", "top_level.txt")  # of a dist-info folder, beside the licences
+_METADATA = re.compile(r"METADATA|entry_points\.txt|top_level\.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PackageSource:
 
 def is_place(text: str) -> bool:
     """Whether ``--with`` names a file or folder and not an installed package, by pip's rule: it looks like a path."""
-    return "/" in text or os.sep in text or text.lower().endswith(_ARCHIVES) or text in (".", "..")
+    return "/" in text or os.sep in text or _ARCHIVE.fullmatch(text) is not None or text in (".", "..")
 
 
 @contextmanager
@@ -104,17 +104,19 @@ _Facts = tuple[tuple[tuple[str, Path], ...], str, tuple[str, ...], tuple[str, ..
 
 def _facts(distribution: metadata.Distribution) -> _Facts:
     """Return the files of metadata and licences, the version, the requirements, and the modules of entry points."""
-    own, version = distribution.metadata["Name"], distribution.version
-    home = f"{re.sub(r'[-_.]+', '_', own)}-{version}.dist-info"
+    version = distribution.version
+    home = f"{re.sub(r'[-_.]+', '_', distribution.metadata['Name'])}-{version}.dist-info"
     about = []
     for file in distribution.files or ():
         path = PurePosixPath(str(file))
         place = Path(str(distribution.locate_file(file)))
-        if not path.parts[0].endswith(".dist-info") or len(path.parts) == 1 or not place.is_file():
+        if PurePosixPath(path.parts[0]).suffix != ".dist-info" or len(path.parts) == 1 or not place.is_file():
             continue
-        if path.name in _FACTS or _LICENCE.match(path.name) or "licenses" in path.parts[1:-1]:
+        own = path.parts[-1]
+        if _METADATA.fullmatch(own) or _LICENCE.match(own) or "licenses" in path.parts[1:-1]:
             about.append((str(PurePosixPath(home, *path.parts[1:])), place))
-    starts = {entry.module for entry in distribution.entry_points if not entry.group.endswith("_scripts")}
+    groups = distribution.entry_points.groups - {"console_scripts", "gui_scripts"}
+    starts = {entry.module for group in groups for entry in distribution.entry_points.select(group=group)}
     return tuple(about), version, _required(distribution.requires or ()), tuple(sorted(starts))
 
 
@@ -129,7 +131,7 @@ def _located(text: str, stack: ExitStack) -> PackageSource:
         return _of_folder(Path(os.path.realpath(place)), text)
     if not place.is_file():
         raise UsageError(f"--with {text}: there is no such file or folder", advice="give a folder, a wheel or an sdist")
-    if not place.name.lower().endswith(_ARCHIVES):
+    if _ARCHIVE.fullmatch(text) is None:
         raise UsageError(f"--with {text}: neither a folder nor an archive", advice="give a folder, a wheel or an sdist")
     target = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="torch2ms-with-")))
     try:
@@ -137,7 +139,7 @@ def _located(text: str, stack: ExitStack) -> PackageSource:
     except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError) as error:
         raise UsageError(f"--with {text}: cannot be unpacked: {error}") from error
     inner = [entry for entry in target.iterdir() if entry.is_dir()]
-    is_wheel = any(entry.name.endswith(".dist-info") for entry in inner)
+    is_wheel = any(entry.suffix == ".dist-info" for entry in inner)
     return _of_folder(target if is_wheel or len(inner) != 1 else inner[0], text)
 
 
@@ -218,7 +220,7 @@ def _files_in(folder: Path) -> tuple[str, ...]:
 
 
 def _is_licence(file: Path) -> bool:
-    return file.is_file() and _LICENCE.match(file.name) is not None
+    return file.is_file() and _LICENCE.match(file.parts[-1]) is not None
 
 
 def _said_in(file: Path) -> tuple[str, str, tuple[str, ...]]:

@@ -75,7 +75,7 @@ def _taking(package: str, is_pure: bool | None) -> str:
 def _is_pure(package: str) -> bool | None:
     """Whether an installed package holds nothing compiled; None where it is not installed."""
     files = [str(file) for name in _distributions().get(package, ()) for file in metadata.files(name) or ()]
-    return not any(file.endswith(COMPILED_SUFFIXES) for file in files) if files else None
+    return not any(PurePosixPath(file).suffix in COMPILED_SUFFIXES for file in files) if files else None
 
 
 def _numbers(release: str) -> tuple[int, ...]:

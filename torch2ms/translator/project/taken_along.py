@@ -17,12 +17,11 @@ from pathlib import Path
 from torch2ms.errors import UsageError
 from torch2ms.translator.project.package_sources import COMPILED_SUFFIXES, PackageSource
 from torch2ms.translator.project.source_tree import PackageFiles, Project, SourceFile, kind_of
-from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.syntax.import_names import ImportNames, import_names
 
 __all__ = ["with_packages"]
 
-_LEFT = (".pyc", ".pyo", ".pyi", *COMPILED_SUFFIXES)
-_IMPORTERS = frozenset({"import_module", "__import__"})
+_LEFT = COMPILED_SUFFIXES | {".py", ".pyc", ".pyo", ".pyi"}
 
 
 def with_packages(project: Project, sources: Sequence[PackageSource]) -> Project:
@@ -72,7 +71,7 @@ class _Reach:
         queue: list[str] = []
         for file in project.python_files:
             if any(root in file.data for root in roots) and (tree := file.load().tree) is not None:
-                queue += [name for name, level in _imported(tree, "") if not level]
+                queue += [name for level, name in import_names(tree).modules if not level]
         starts = [name for source in set(self._homes.values()) for name in source.starts]
         while queue:
             new = [module for name in queue for module in self._found(name)]
@@ -106,15 +105,20 @@ class _Reach:
             tree = ast.parse(module.location.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError):
             return
-        for name, level in _imported(tree, module.name):
-            base = module.package.split(".")
-            start = base[: len(base) - level + 1] if level else []
-            if level <= len(base):
-                yield ".".join([*start, *([name] if name else [])])
-        named = self._named(tree, module)
+        found = import_names(tree)
+        yield from (self._dotted(module, *given) for given in found.modules)
+        named = list(self._named(found, module))
         yield from named
-        for package in _packages_looked_through(tree, module.package, is_listed=bool(named)):
-            yield from (f"{package}.{name}" for name in self._modules_of(package))
+        for package in {self._dotted(module, *given) for given in found.searched}:
+            if package != module.package or found.is_searching or not named:  # else it lists what it means
+                yield from (f"{package}.{name}" for name in self._modules_of(package))
+
+    def _dotted(self, module: _Module, level: int, name: str) -> str:
+        """Return the dotted name of what a module imports; "" where its package has no such parent."""
+        base = module.package.split(".")
+        if level > len(base):
+            return ""
+        return ".".join([*(base[: len(base) - level + 1] if level else []), *([name] if name else [])])
 
     def _modules_of(self, package: str) -> list[str]:
         """Return the names of the modules in a package."""
@@ -122,15 +126,16 @@ class _Reach:
         folder = source.folder.joinpath(*package.split(".")) if source is not None else None
         return sorted(_names_in(folder) - {"__main__"}) if folder is not None and folder.is_dir() else []
 
-    def _named(self, tree: ast.Module, module: _Module) -> list[str]:
-        """Return the modules that strings name, of a file that imports others by name."""
-        if not _imports_by_name(tree):
-            return []
-        texts = {node.value for node in walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-        names = {text.lstrip(".") for text in texts if text.lstrip(".").replace(".", "").isidentifier()}
-        beside = _names_in(module.location.parent)
-        below = [f"{module.package}.{name}" for name in names if name.partition(".")[0] in beside]
-        return [*below, *(name for name in names if name.partition(".")[0] in self._homes and "." in name)]
+    def _named(self, found: ImportNames, module: _Module) -> Iterator[str]:
+        """Yield the modules that strings of a module name: beside it, or with the name of a package in front."""
+        beside = _names_in(module.location.parent) if found.strings else set()
+        for text in found.strings:
+            name = text.lstrip(".")
+            first = name.partition(".")[0]
+            if first in beside:
+                yield f"{module.package}.{name}"
+            elif first in self._homes and first != name:
+                yield name
 
     def taken(self, source: PackageSource) -> tuple[PackageFiles, list[SourceFile]]:
         """Return what comes along of one package, and its files."""
@@ -146,99 +151,14 @@ class _Reach:
         return about, files
 
 
-def _imported(tree: ast.Module, own: str) -> Iterator[tuple[str, int]]:
-    """Yield the modules that the statements of a file may load, each with its level."""
-    for node in walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((alias.name, 0) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            module = node.module or ""
-            yield module, node.level
-            yield from ((f"{module}.{alias.name}".lstrip("."), node.level) for alias in node.names)
-        elif isinstance(node, ast.Call) and _last(node.func) in _IMPORTERS and node.args:
-            text = node.args[0].value if isinstance(node.args[0], ast.Constant) else None
-            if isinstance(text, str):
-                name = text.lstrip(".")
-                yield name, len(text) - len(name)
-
-
-def _imports_by_name(tree: ast.Module) -> bool:
-    """Whether a module may import others by names that no import statement shows.
-
-    It computes what it imports, has an ``__all__`` for star imports or a ``__getattr__``, or hands its own name to a
-    helper that imports for it.
-    """
-    bound = [node for node in tree.body if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign))]
-    if any("__all__" in _targets(node) for node in bound):
-        return True
-    if any(isinstance(node, ast.FunctionDef) and node.name == "__getattr__" for node in tree.body):
-        return True
-    calls = [node for node in walk(tree) if isinstance(node, ast.Call)]
-    own = any(isinstance(arg, ast.Name) and arg.id == "__name__" for call in calls for arg in call.args)
-    return own or any(_computed(call) is not None for call in calls)
-
-
-def _packages_looked_through(tree: ast.Module, own: str, *, is_listed: bool) -> set[str]:
-    """Return the packages of which a module imports whatever it finds.
-
-    ``import_module(f"{__name__}.{name}")`` and ``import_module("." + name, __name__)`` are about its own package,
-    unless it lists the names; ``import_module(f"box.models.{name}")`` is about another. A module that asks for its
-    ``__path__`` or ``__file__`` and computes what it imports looks through its own folder.
-    """
-    names = {node.id for node in walk(tree) if isinstance(node, ast.Name)}
-    found: set[str] = set()
-    is_searching = bool(names & {"__path__", "__file__"})
-    for node in walk(tree):
-        start = _computed(node) if isinstance(node, ast.Call) else None
-        if start is None:
-            continue
-        if isinstance(start, ast.Name) and start.id in ("__name__", "__package__"):
-            found.add(own)
-        elif isinstance(start, ast.Constant) and isinstance(start.value, str):
-            level = len(start.value) - len(start.value.lstrip("."))
-            parts = own.split(".")[: len(own.split(".")) - level + 1] if level else []
-            found.add(".".join([*parts, *filter(None, start.value.split(".")[:-1])]))
-        elif is_searching:
-            found.add(own)
-    return found - {own} if is_listed and not is_searching else found
-
-
-def _computed(call: ast.Call) -> ast.expr | None:
-    """Return how the name that a call imports begins, where the call does not show all of it; None for other calls."""
-    if _last(call.func) not in _IMPORTERS or not call.args:
-        return None
-    start, is_shown = call.args[0], isinstance(call.args[0], ast.Constant)
-    while not isinstance(start, (ast.Name, ast.Constant)):
-        if isinstance(start, ast.BinOp):
-            start = start.left
-        elif isinstance(start, ast.JoinedStr) and start.values:
-            start = start.values[0]
-        elif isinstance(start, ast.FormattedValue):
-            start = start.value
-        elif isinstance(start, ast.Call) and isinstance(start.func, ast.Attribute):
-            start = start.func.value  # "...".format(name)
-        else:
-            break
-    return None if is_shown else start
-
-
-def _targets(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> set[str]:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return {target.id for target in targets if isinstance(target, ast.Name)}
-
-
 def _names_in(folder: Path) -> set[str]:
     """Return the modules and packages in a folder."""
     entries = [entry for entry in folder.iterdir() if entry.suffix == ".py" or (entry / "__init__.py").is_file()]
     return {entry.stem for entry in entries} - {"__init__"}
 
 
-def _last(func: ast.expr) -> str:
-    return func.id if isinstance(func, ast.Name) else func.attr if isinstance(func, ast.Attribute) else ""
-
-
 def _is_compiled(file: Path, name: str) -> bool:
-    return file.name.partition(".")[0] == name and file.name.endswith(COMPILED_SUFFIXES)
+    return file.suffix in COMPILED_SUFFIXES and str(file.relative_to(file.parent)).partition(".")[0] == name
 
 
 def _data(folder: Path) -> Iterator[Path]:
@@ -247,7 +167,7 @@ def _data(folder: Path) -> Iterator[Path]:
         if entry.is_dir():
             if not any(entry.rglob("*.py")) and entry.name != "__pycache__":
                 yield from _data(entry)
-        elif entry.is_file() and not entry.name.endswith((".py", *_LEFT)):
+        elif entry.is_file() and entry.suffix not in _LEFT:
             yield entry
 
 
