@@ -16,7 +16,14 @@ from torch2ms.translator.project.symbol_table import SymbolTable
 
 KEY_OF = cache.key_of  # before conftest turns it off
 MakeTree = Callable[..., Path]
-LAYERS = "import torch\nfrom torch import nn\n\n\nclass Small(nn.Module):\n    def forward(self, x):\n        return torch.abs(x)\n"
+LAYERS = """import torch
+from torch import nn
+
+
+class Small(nn.Module):
+    def forward(self, x):
+        return torch.abs(x)
+"""
 BOX = {"box/__init__.py": "from .layers import Small\n", "box/layers.py": LAYERS}
 
 
