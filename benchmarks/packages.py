@@ -208,7 +208,9 @@ def main() -> int:
             rows.append(check(entry, folder, base / entry["name"]))
             if options.json:
                 options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")
-    text = to_markdown(rows)
+    done = {row.name for row in rows}
+    others = [Row(e["name"], "", e["compares"], reason="not run") for e in entries if e["name"] not in done]
+    text = to_markdown([*rows, *others])
     if options.markdown:
         options.markdown.write_text(text, encoding="utf-8")
     print(text)
