@@ -498,8 +498,3 @@ def test_a_list_of_layers_takes_ints() -> None:
     )
     text = translate_source(source).text
     assert "x = self.layers[int(i)](x)\n        return self.layers[0](x)" in text
-
-
-def test_types_in_annotations_are_no_masks() -> None:
-    text = "import torch\n\n\ndef f(x: torch.Tensor, names: tuple[str, ...] = ()):\n    return torch.abs(x)\n"
-    assert "names: tuple[str, ...] = ()" in translate_source(text).text
