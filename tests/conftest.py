@@ -28,7 +28,7 @@ def _no_translation_is_kept() -> Iterator[None]:
     from torch2ms.translator.output import cache
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cache, "key_of", lambda project, options: None)
+        patch.setattr(cache, "key_of", lambda *given: None)
         yield
 
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from torch2ms.config import API_FAMILIES, DEVICES, Mode, OnUnsupported, Options, RuntimeMode, Target, parse_version
 from torch2ms.errors import UsageError
 from torch2ms.reports.escape import shortened
+from torch2ms.translator.project.package_sources import is_place
 
 __all__ = ["CHOICES", "FailOn", "Settings", "settings_for"]
 
@@ -34,7 +35,7 @@ _TEXTS = ("mindspore", "entry")
 _OF_MACHINE = ("jobs", "cache", "fail-on")  # settings that change nothing in OUT
 _LARGEST = 1 << 20  # bytes of a pyproject.toml
 _MOST_JOBS = 1024
-_LISTS = ("mapping", "exclude")
+_LISTS = {"mapping": "file names", "exclude": "patterns", "with": "packages"}
 _KEYS = (*CHOICES, *_TEXTS, *_LISTS, *_FLAGS, "jobs", "data-limit", "per-file-ignores")
 _CODE = re.compile(r"T2M\d{0,3}", re.IGNORECASE)
 _MIB = 1 << 20
@@ -56,10 +57,9 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
     """
     chosen = _project_settings(src)
     said = {key: value for key, value in given.items() if value is not None and value != ()}
-    both = (*chosen.get("exclude", ()), *said.get("exclude", ()))
-    chosen |= said
-    if both:
-        chosen["exclude"] = both  # as with ruff and others, the command line excludes more, not less
+    # As with ruff and others, the command line excludes more, not less; it takes more packages along as well.
+    both = {key: (*chosen.get(key, ()), *said.get(key, ())) for key in ("exclude", "with")}
+    chosen |= said | {key: found for key, found in both.items() if found}
     default = Options()
     target = Target(
         mindspore=parse_version(chosen["mindspore"]) if "mindspore" in chosen else default.target.mindspore,
@@ -79,6 +79,7 @@ def settings_for(src: Path, given: Mapping[str, Any]) -> Settings:
         mode=chosen.get("mode", default.mode),
         jobs=chosen.get("jobs", default.jobs) or os.cpu_count() or 1,
         cache=chosen.get("cache", default.cache),
+        packages=tuple(chosen.get("with", ())),
         exclude=tuple(chosen.get("exclude", ())),
         data_limit=chosen["data-limit"] * _MIB if "data-limit" in chosen else default.data_limit,
         ignores=tuple(chosen.get("per-file-ignores", ())),
@@ -148,9 +149,8 @@ def _checked(key: str, value: Any, file: Path) -> Any:
             raise UsageError(f"{where}: {shown} is none of {', '.join(CHOICES[key])}")
     elif key in _LISTS:
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-            kind = "file names" if key == "mapping" else "patterns"
-            raise UsageError(f"{where}: must be a list of {kind}")
-        return tuple(str(file.parent / name) for name in value) if key == "mapping" else tuple(value)
+            raise UsageError(f"{where}: must be a list of {_LISTS[key]}")
+        return tuple(str(file.parent / name) if _is_relative(key, name) else name for name in value)
     elif key == "per-file-ignores":
         return _ignores(value, where)
     elif key == "data-limit":
@@ -165,6 +165,11 @@ def _checked(key: str, value: Any, file: Path) -> Any:
     elif not isinstance(value, str):
         raise UsageError(f"{where}: must be a string")
     return value
+
+
+def _is_relative(key: str, name: str) -> bool:
+    """Whether an entry is a path, which starts from the folder of the pyproject.toml."""
+    return key == "mapping" or (key == "with" and is_place(name))
 
 
 def _ignores(value: Any, where: str) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -37,6 +37,13 @@ def _target_options(function: _Command) -> _Command:
         click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network, if it is not found."),
         click.option("--exclude", multiple=True, metavar="GLOB", help="Leave out, as in a .gitignore; repeatable."),
         click.option(
+            "--with",
+            "with_",
+            multiple=True,
+            metavar="PACKAGE",
+            help="Translate this package too: installed, or a folder, wheel or sdist; repeatable.",
+        ),
+        click.option(
             "--data-limit",
             type=click.IntRange(min=0),
             metavar="MIB",
@@ -134,6 +141,8 @@ def update(src: str, out: str, form: str, **given: Any) -> int:
     last = last_settings(Path(out))
     tables = last.pop("mapping", None)
     asked = {key: value for key, value in _by_key(given).items() if value is not None and value != ()}
+    if "." in last.get("with", ()) and "with" not in asked:
+        raise click.UsageError("the last translation took packages along from files or folders: give them with --with")
     settings = settings_for(Path(src), {**last, **asked})
     if tables and not settings.options.mappings:
         raise click.UsageError("the last translation used mapping tables: give them again with --mapping")
@@ -193,7 +202,7 @@ def _texts(value: object) -> list[str]:
 
 def _by_key(given: dict[str, Any]) -> dict[str, Any]:
     """Return the options by the names that they have in pyproject.toml."""
-    settings = {name.replace("_", "-"): value for name, value in given.items()}
+    settings = {name.rstrip("_").replace("_", "-"): value for name, value in given.items()}
     settings["cache"] = False if settings.pop("no-cache") else None
     return settings
 

@@ -72,6 +72,7 @@ class Options:
     mode: Mode = "pynative"  # how the program is to run: graph raises T2M6xx and T2M7xx to warnings
     jobs: int = 1
     cache: bool = True
+    packages: tuple[str, ...] = ()  # taken along: names of installed ones, or paths of folders, wheels, sdists
     exclude: tuple[str, ...] = ()  # patterns as in a .gitignore; what they name is not translated
     data_limit: int = 256 << 20  # bytes of data in one folder or file; what is larger is not copied
     ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()  # pattern of paths -> codes, or beginnings of codes

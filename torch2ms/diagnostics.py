@@ -92,7 +92,10 @@ _ALL = (
     Code("T2M306", "random-stream", _N, "The random numbers come from MindSpore's generator: same distribution, other values.", ""),
     Code("T2M307", "third-party", _W, "A third-party package that works on torch objects is left as it is. "
          "An error where a program of the project reaches the import and cannot do without it.",
-         "Put its source into the project and translate it, or replace it; the message says what installs beside the release."),
+         "Take it along (--with PACKAGE) where it is pure Python, or replace it; the message says what installs beside the release."),
+    Code("T2M308", "compiled-part", _W, "A compiled part of a package that is taken along stays behind: it computes with PyTorch's own objects. "
+         "An error where a program of the project reaches the import and cannot do without it.",
+         "Write what is used of it in Python, or choose a path of the package that does without."),
     Code("T2M401", "training-step", _N, "A training step was rewritten with value_and_grad.", ""),
     Code("T2M402", "training-step-left", _E, "A backward call could not be rewritten; the loop is left as it is.",
          "Rewrite the step with mindspore.value_and_grad; the message names the obstacle."),

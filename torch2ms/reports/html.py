@@ -197,6 +197,7 @@ def _task(task: Task, names: dict[str, int]) -> dict[str, Any]:
 
 def _mentioned(report: Report) -> Iterator[str]:
     yield from (diagnostic.file for diagnostic in report.diagnostics)
+    yield from (diagnostic.file for package in report.packages for diagnostic in package.diagnostics)
     yield from (script.path for script in report.scripts)
     yield from (place.file for api in report.apis for place in api.places)
     yield from (item.place.file for item in report.checklist if item.place is not None)

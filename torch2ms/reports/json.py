@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torch2ms.diagnostics import Diagnostic
+from torch2ms.diagnostics import Diagnostic, Severity
 from torch2ms.errors import InternalError
 from torch2ms.reports.escape import printable
 from torch2ms.reports.layout import laid_out
-from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, Place, Report
-from torch2ms.reports.summary import Proof, Summary, proof, summarize
+from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, PackageReport, Place, Report
+from torch2ms.reports.summary import SEVERITIES, Proof, Summary, proof, summarize
 from torch2ms.reports.todo import Task, standings, tasks
 
 __all__ = ["SCHEMA_VERSION", "to_json"]
@@ -52,7 +52,7 @@ def to_json(report: Report) -> str:
             for entry in standings(report)
         ],
         "todo": [_task(task) for task in tasks(report)],
-        "files": [_file(file, summary) for file in report.files],
+        "files": [_file(file, summary.by_file.get(file.path, {})) for file in report.files],
         "apis": [_api(api, standing) for api in report.apis],
         "checklist": [_item(item) for item in report.checklist],
         "diagnostics": [_diagnostic(diagnostic) for diagnostic in report.diagnostics],
@@ -61,6 +61,7 @@ def to_json(report: Report) -> str:
             {"path": printable(entry.path), "reason": printable(entry.reason), "size": entry.size, "files": entry.files}
             for entry in report.left_out
         ],
+        "packages": [_package(package, standing) for package in report.packages],
         "facts": _plain(report.facts, "facts"),
     }
     return laid_out(document, levels=2) + "\n"
@@ -91,14 +92,13 @@ def _task(task: Task) -> dict[str, Any]:
     }
 
 
-def _file(file: FileReport, summary: Summary) -> dict[str, Any]:
-    counts = summary.by_file.get(file.path, {})
+def _file(file: FileReport, counts: Mapping[Severity, int]) -> dict[str, Any]:
     return {
         "path": printable(file.path),
         "status": file.status,
         "changed": file.changed,
         "note": printable(file.note),
-        "diagnostics": {str(severity): counts.get(severity, 0) for severity in summary.severities},
+        "diagnostics": {str(severity): counts.get(severity, 0) for severity in SEVERITIES},
     }
 
 
@@ -111,6 +111,20 @@ def _api(api: ApiUse, standing: Proof) -> dict[str, Any]:
         "executed": api.name in standing.executed,
         "advice": printable(api.advice),
         "places": [_place(place) for place in api.places],
+    }
+
+
+def _package(package: PackageReport, standing: Proof) -> dict[str, Any]:
+    counts: dict[str, dict[Severity, int]] = {}
+    for found in package.diagnostics:
+        counts.setdefault(found.file, dict.fromkeys(SEVERITIES, 0))[found.severity] += 1
+    return {
+        "name": printable(package.name),
+        "version": printable(package.version),
+        "files": [_file(file, counts.get(file.path, {})) for file in package.files],
+        "apis": [_api(api, standing) for api in package.apis],
+        "diagnostics": [_diagnostic(diagnostic) for diagnostic in package.diagnostics],
+        "silenced": [_diagnostic(diagnostic) for diagnostic in package.silenced],
     }
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.reports.escape import one_line
-from torch2ms.reports.model import ApiUse, LeftOut, Place, Report
+from torch2ms.reports.model import ApiUse, LeftOut, PackageReport, Place, Report
 from torch2ms.reports.summary import SEVERITIES, Summary, proof, summarize
 from torch2ms.reports.todo import GROUPS, Standing, Task, standings, tasks
 
@@ -36,6 +36,7 @@ def to_markdown(report: Report) -> str:
         *_files(report, summary),
         *_left_out(report.left_out),
         *_apis(report.apis),
+        *_packages(report.packages),
     ]
     return "\n".join(parts).rstrip() + "\n"
 
@@ -191,6 +192,18 @@ def _files(report: Report, summary: Summary) -> Iterator[str]:
             for file in report.files
         ),
     )
+
+
+def _packages(packages: Sequence[PackageReport]) -> Iterator[str]:
+    """Yield what was found in packages that were taken along; notes are counted only."""
+    for package in packages:
+        yield f"## Package {_text(package.title)}"
+        yield ""
+        counts = _nonzero((severity, package.count(severity)) for severity in SEVERITIES)
+        yield f"{len(package.files)} files, translated with the project. Diagnostics: {counts}."
+        yield ""
+        left = [found for found in package.diagnostics if found.severity > Severity.NOTE]
+        yield from (line.replace("## ", "### ", 1) if line.startswith("##") else line for line in _findings(left))
 
 
 def _left_out(left: Sequence[LeftOut]) -> Iterator[str]:

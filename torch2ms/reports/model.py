@@ -8,7 +8,18 @@ from typing import Literal
 from torch2ms.config import Target
 from torch2ms.diagnostics import Diagnostic, Severity
 
-__all__ = ["ApiStatus", "ApiUse", "ChecklistItem", "FileReport", "FileStatus", "LeftOut", "Place", "Report", "Script"]
+__all__ = [
+    "ApiStatus",
+    "ApiUse",
+    "ChecklistItem",
+    "FileReport",
+    "FileStatus",
+    "LeftOut",
+    "PackageReport",
+    "Place",
+    "Report",
+    "Script",
+]
 
 ApiStatus = Literal["mapped", "kept", "removed", "unsupported", "unknown"]
 FileStatus = Literal["translated", "unchanged", "copied", "generated", "failed"]
@@ -100,8 +111,30 @@ class Script:
 
 
 @dataclass(frozen=True, slots=True)
+class PackageReport:
+    """A package that was translated with SRC: what was found in it stands here, apart from the project's findings."""
+
+    name: str
+    version: str  # "" where nothing says it
+    files: tuple[FileReport, ...]
+    apis: tuple[ApiUse, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    silenced: tuple[Diagnostic, ...] = ()
+    on_import: tuple[Diagnostic, ...] = ()  # the errors outside of functions, which every importer meets
+
+    @property
+    def title(self) -> str:
+        """Name and version as a person writes them."""
+        return f"{self.name} {self.version}".rstrip()
+
+    def count(self, severity: Severity) -> int:
+        """Number of diagnostics of exactly this severity."""
+        return sum(1 for diagnostic in self.diagnostics if diagnostic.severity == severity)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
-    """All that a translation found and did, in deterministic order."""
+    """All that a translation found and did, in deterministic order; what is a package's stands in ``packages``."""
 
     tool: str  # "torch2ms 0.1.0"
     target: Target
@@ -115,6 +148,7 @@ class Report:
     scripts: tuple[Script, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     silenced: tuple[Diagnostic, ...] = ()  # by a comment in the source, or by per-file-ignores
+    packages: tuple[PackageReport, ...] = ()
 
     def count(self, severity: Severity) -> int:
         """Number of diagnostics of exactly this severity."""

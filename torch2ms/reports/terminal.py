@@ -114,6 +114,10 @@ def _overview(page: _Page, report: Report, summary: Summary) -> None:
     if report.silenced:
         found += f"{page.dot if found else ''}{len(report.silenced)} silenced"
     page.line(("Diagnostics  ", "dim"), (found or "none", _STYLES[_worst(summary)] if found else "green"))
+    for package in report.packages:
+        found = page.dot.join(_count(package.count(s), str(s)) for s in (Severity.ERROR, Severity.WARNING))
+        about = f"{_count(len(package.files), 'file')} taken along{page.dot}{found} in it"
+        page.line(("Package      ", "dim"), (f"{one_line(package.title)}  ", "bold"), (about, ""))
     if report.left_out:
         shown = [f"{one_line(entry.path)} ({one_line(entry.reason)})" for entry in report.left_out[:_PLACES]]
         rest = len(report.left_out) - len(shown)

@@ -13,16 +13,17 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
-from torch2ms.reports.model import FileReport, Place, Report
+from torch2ms.reports.model import FileReport, PackageReport, Place, Report
 
 __all__ = ["GROUPS", "Group", "Standing", "Task", "standings", "tasks"]
 
-Group = Literal["script", "code", "test", "example"]
+Group = Literal["script", "code", "test", "example", "package"]
 GROUPS: dict[Group, str] = {
     "script": "On a path of an entry script",
     "code": "Other code",
     "test": "Tests",
     "example": "Examples and documentation",
+    "package": "Packages taken along",
 }
 # What a person has to write, by the hundreds of the code; codes that differ come first.
 _EFFORT = {
@@ -81,12 +82,27 @@ def tasks(report: Report) -> tuple[Task, ...]:
         name = found.symbol if found.symbol else CODES[found.code].name if found.code in CODES else ""
         grouped.setdefault((_group(found.file, reached_by), found.code, name), []).append(found)
     made = [_task(key, group, advice, reached_by) for key, group in grouped.items()]
+    made += [task for package in report.packages for task in _of_package(package, reached_by)]
     told = {place.file for task in made for place in task.places}
     made += [_failure(file, reached_by) for file in report.files if file.status == "failed" and file.path not in told]
     order = list(GROUPS)
     return tuple(
         sorted(made, key=lambda t: (order.index(t.group), -len(t.scripts), -len(t.places), t.code, t.name, t.places))
     )
+
+
+def _of_package(package: PackageReport, reached_by: dict[str, list[str]]) -> list[Task]:
+    """Return the tasks of a package: only errors that its import meets keep a script from running."""
+    grouped: dict[tuple[str, str], list[Diagnostic]] = {}
+    for found in package.diagnostics:
+        if found.severity == Severity.ERROR:
+            grouped.setdefault((found.code, found.symbol or CODES[found.code].name), []).append(found)
+    met = {(found.file, found.code, found.symbol) for found in package.on_import}
+    made = []
+    for (code, name), group in grouped.items():
+        scripts = {f.file: reached_by.get(f.file, []) for f in group if (f.file, code, f.symbol) in met}
+        made.append(_task(("package", code, name), group, {}, scripts))
+    return made
 
 
 def standings(report: Report) -> tuple[Standing, ...]:

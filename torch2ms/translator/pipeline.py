@@ -27,11 +27,14 @@ from torch2ms.translator.project.directives import is_skipped
 from torch2ms.translator.project.file_index import FileIndex
 from torch2ms.translator.project.notebooks import NotebookText
 from torch2ms.translator.project.out_names import runtime_name
-from torch2ms.translator.project.packages import torch_package
+from torch2ms.translator.project.package_sources import opened_packages
+from torch2ms.translator.project.package_view import library_table, view_text
+from torch2ms.translator.project.packages import compiled_modules, torch_package
 from torch2ms.translator.project.selection import check_entry, imported_aside
 from torch2ms.translator.project.source_text import SourceText, decode
 from torch2ms.translator.project.source_tree import Project, SourceFile, read_project, with_imported
 from torch2ms.translator.project.symbol_table import SymbolTable
+from torch2ms.translator.project.taken_along import with_packages
 from torch2ms.translator.syntax.nesting import many_frames
 from torch2ms.translator.values.world import World
 
@@ -100,11 +103,13 @@ def translate_project(
 
     options = options or Options()
     project = read_project(src, out=out, exclude=options.exclude, data_limit=options.data_limit)
-    check_entry(project, options.entry)
     if out is not None and not dry_run:
         check_out(out, force=force)
-    with many_frames(), _rare_collections(len(project.files)):  # and none before what was needed meanwhile is let go
-        return _translated_project(project, None if dry_run else out, options, progress, force=force)
+    with opened_packages(options.packages) as packages:
+        project = with_packages(project, packages)
+        check_entry(project, options.entry)
+        with many_frames(), _rare_collections(len(project.files)):  # none before what was needed meanwhile is let go
+            return _translated_project(project, None if dry_run else out, options, progress, force=force)
 
 
 def _translated_project(
@@ -136,13 +141,37 @@ def _translation(project: Project, options: Options, progress: Progress | None) 
     seen = _index(project, options, trees)
     project = with_imported(project, seen.imported)
     symbols = seen.symbols
-    results = _translate_all(project, symbols, seen.relevant, options, progress, trees)
+    taken = frozenset(path for package in project.packages for path in package.files)
+    own = [path for path in seen.relevant if path not in taken]
+    results = _library(project, seen, taken, options, progress)
+    results |= _translate_all(project, symbols, own, options, progress, trees)
     programs = tuple(Script(path, symbols.reached(path)) for path in symbols.programs() if path not in seen.left)
     parsed = frozenset(symbols.files)
     made = cache.Translation(results, seen.problems, parsed, symbols.scripts(), programs, seen.imported, seen.left)
     if key is not None:
         cache.write(key, made)
     return made
+
+
+def _library(
+    project: Project, seen: _Seen, taken: frozenset[str], options: Options, progress: Progress | None
+) -> dict[str, FileResult]:
+    """Return what becomes of the packages that were taken along: the same for every project, and kept as such."""
+    paths = [path for path in seen.relevant if path in taken]
+    if not paths:
+        return {}
+    table = library_table(seen.symbols, taken)
+    files = tuple(file for file in project.files if file.path in taken)
+    alone = Project(Path("packages"), files, packages=project.packages)
+    options = replace(options, entry=None, exclude=(), packages=())
+    key = cache.key_of(alone, options, view_text(table)) if options.cache else None
+    found = cache.read(key) if key is not None else None
+    if found is None:
+        results = _translate_all(alone, table, paths, options, progress, {})
+        found = cache.Translation(results, (), frozenset(), frozenset(), ())
+        if key is not None:
+            cache.write(key, found)
+    return dict(found.results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,13 +227,14 @@ def _index(project: Project, options: Options, trees: dict[str, ast.Module]) -> 
     aside = {look.index.path: look for look in _looks(project.aside, options, {}) if look.index is not None}
     files = [look.index for look in looks if look.index is not None]
     name = project.root.name
-    symbols = SymbolTable.build(files, name)
+    compiled = frozenset(path for package in project.packages for path in package.compiled)
+    symbols = SymbolTable.build(files, name, compiled)
     imported: frozenset[str] = frozenset()
     if aside:
         others = [look.index for look in aside.values() if look.index is not None]
         imported = imported_aside(symbols, SymbolTable.build([*files, *others], name))
         looks += [aside[path] for path in sorted(imported)]
-        symbols = SymbolTable.build([look.index for look in looks if look.index is not None], name)
+        symbols = SymbolTable.build([look.index for look in looks if look.index is not None], name, compiled)
     project = with_imported(project, imported)
     excluded = {file.path for file in project.files if file.is_excluded}
     problems = [problem for look in looks for problem in look.diagnostics if problem.file not in excluded]
@@ -236,8 +266,8 @@ def _asks_by_name(file: FileIndex, text_of: Callable[[str], str | None]) -> bool
 
 
 def _uses_torch(file: FileIndex, symbols: SymbolTable) -> bool:
-    """Whether a file imports torch or a package that is built on it."""
-    return any(
+    """Whether a file imports torch, a package that is built on it, or a compiled part that stays behind."""
+    return bool(compiled_modules(symbols, file.path, file.imports)) or any(
         symbols.is_torch(file.path, module, level) or torch_package(symbols, file.path, module, level)
         for level, module in file.imports
     )

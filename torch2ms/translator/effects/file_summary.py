@@ -16,7 +16,7 @@ from torch2ms.translator.project.optional_imports import optional_imports
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.containers import OF_NETWORKS
 
-__all__ = ["index_file", "is_main_guard"]
+__all__ = ["index_file", "is_main_guard", "loaded_modules"]
 
 
 def index_file(path: str, tree: ast.Module) -> FileIndex:
@@ -42,7 +42,7 @@ def index_file(path: str, tree: ast.Module) -> FileIndex:
                 methods.setdefault(method, set()).add(node.name)
             parameters.setdefault(node.name, set()).update(_starting_names(node))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            imports.update(_imported(node))
+            imports.update(loaded_modules(node))
     return FileIndex(
         path,
         frozenset(imports),
@@ -92,7 +92,7 @@ def _runs(tree: ast.Module) -> dict[str, frozenset[str]]:
     return {name: frozenset(names) for name, names in found.items()}
 
 
-def _imported(node: ast.Import | ast.ImportFrom) -> set[tuple[int, str]]:
+def loaded_modules(node: ast.Import | ast.ImportFrom) -> set[tuple[int, str]]:
     """Return the modules that an import may load, each with its level."""
     if isinstance(node, ast.Import):
         return {(0, alias.name) for alias in node.names}

@@ -64,15 +64,15 @@ class Translation:
     left: Mapping[str, str] = field(default_factory=dict)  # files that use torch and stay as they are -> the reason
 
 
-def key_of(project: Project, options: Options) -> str | None:
-    """Return the digest of everything a translation depends on; None when a file cannot be read."""
+def key_of(project: Project, options: Options, *facts: str) -> str | None:
+    """Return the digest of everything a translation depends on, ``facts`` too; None when a file cannot be read."""
     digest = hashlib.blake2b(digest_size=20)
     _add(digest, torch2ms.__version__, platform.python_version(), version("libcst"))
     for path in sorted(_PACKAGE.rglob("*")):
         if path.suffix in (".py", ".toml", ".json"):
             info = path.stat()
             _add(digest, path.relative_to(_PACKAGE).as_posix(), str(info.st_size), str(info.st_mtime_ns))
-    _add(digest, repr(replace(options, jobs=1, cache=True)), project.root.name, str(project.single))
+    _add(digest, repr(replace(options, jobs=1, cache=True)), project.root.name, str(project.single), *facts)
     try:
         for mapping in options.mappings:
             _add(digest, mapping, Path(mapping).read_bytes())

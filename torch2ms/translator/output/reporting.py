@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import cast
@@ -14,14 +15,23 @@ from torch2ms.diagnostics import CODES, Diagnostic, Severity
 from torch2ms.generate import DATASETS, Named, ProgramFacts, rename_taken
 from torch2ms.mapping_tables.loader import load
 from torch2ms.mapping_tables.lookup import Tables
-from torch2ms.reports.model import ApiStatus, ApiUse, ChecklistItem, FileReport, FileStatus, Place, Report
+from torch2ms.reports.model import (
+    ApiStatus,
+    ApiUse,
+    ChecklistItem,
+    FileReport,
+    FileStatus,
+    PackageReport,
+    Place,
+    Report,
+)
 from torch2ms.translator.context import Use
 from torch2ms.translator.output.cache import Translation
 from torch2ms.translator.output.file_result import FileResult
 from torch2ms.translator.output.program import Finding, Network, is_importable, module_name
 from torch2ms.translator.project.directives import silence
 from torch2ms.translator.project.out_names import REPORT_NAME, RUNTIME_NAME, TakenNames, report_name
-from torch2ms.translator.project.source_tree import Project, SourceFile, mentions_torch
+from torch2ms.translator.project.source_tree import PackageFiles, Project, SourceFile, mentions_torch
 from torch2ms.translator.syntax.names import is_torch_name
 from torch2ms.translator.values.constants import NOT_CONSTANT
 
@@ -37,37 +47,68 @@ def make_report(
     options: Options,
 ) -> tuple[Report, ProgramFacts | None]:
     """Return the report of a translation, and what the generated program needs (None: there is no network)."""
-    diagnostics = [*project.diagnostics, *made.problems]
-    checklist: list[ChecklistItem] = []
-    uses: list[Use] = []
-    for result in results.values():
-        diagnostics.extend(result.diagnostics)
-        checklist.extend(result.program.checklist)
-        uses.extend(result.uses)
-    files = []
-    for file in project.files:
-        entry, found = _file(file, results.get(file.path), file.path in made.parsed, made.left.get(file.path, ""))
-        files.append(entry)
-        diagnostics.extend(found)
-    told, silenced = _silenced(diagnostics, results.values(), options)
-    program = _program(results, options, TakenNames(file.path for file in project.files))
-    facts: dict[str, object] = {"networks": sorted(c.key for r in results.values() for c in r.program.classes)}
+    taken = frozenset(path for package in project.packages for path in package.files)
+    own = {path: result for path, result in results.items() if path not in taken}
+    part = _part(project, results, made, options, lambda path: path not in taken)
+    program = _program(results, options, TakenNames(file.path for file in project.files), taken)
+    facts: dict[str, object] = {"networks": sorted(c.key for r in own.values() for c in r.program.classes)}
     if program is not None:
-        facts.update(_entry(program, results, options))
+        facts.update(_entry(program, results, options, taken))
         facts["training"] = program.has_training
+    checklist = [item for result in own.values() for item in result.program.checklist]
     report = Report(
         tool=f"torch2ms {torch2ms.__version__}",
         target=options.target,
-        files=tuple(files),
-        apis=tuple(_apis(uses)),
-        checklist=(*_items(checklist, results), *_assumed_items(program)),
-        diagnostics=told,
+        files=part.files,
+        apis=part.apis,
+        checklist=(*_items(checklist, own), *_assumed_items(program)),
+        diagnostics=part.diagnostics,
         facts=facts,
-        scripts=made.programs,
+        scripts=tuple(script for script in made.programs if script.path not in taken),
         left_out=project.left_out,
-        silenced=silenced,
+        silenced=part.silenced,
+        packages=tuple(
+            _part(project, results, made, options, package.files.__contains__, package) for package in project.packages
+        ),
     )
     return report, program
+
+
+def _part(
+    project: Project,
+    results: Mapping[str, FileResult],
+    made: Translation,
+    options: Options,
+    is_part: Callable[[str], bool],
+    package: PackageFiles | None = None,
+) -> PackageReport:
+    """Return what was found in the files of one package, or in those of SRC itself."""
+    own = [result for path, result in results.items() if is_part(path)]
+    diagnostics = [found for found in (*project.diagnostics, *made.problems) if is_part(found.file)]
+    diagnostics += [found for result in own for found in result.diagnostics]
+    files = []
+    for file in project.files:
+        if is_part(file.path):
+            entry, found = _file(file, results.get(file.path), file.path in made.parsed, made.left.get(file.path, ""))
+            files.append(entry)
+            diagnostics += found if package is None or file.kind != "other" else ()
+    told, silenced = _silenced(diagnostics, own, options)
+    name, version = (package.name, package.version) if package is not None else ("", "")
+    apis = tuple(_apis([use for result in own for use in result.uses]))
+    on_import = _on_import(files, told) if package is not None else ()
+    return PackageReport(name, version, tuple(files), apis, told, silenced, on_import)
+
+
+def _on_import(files: Iterable[FileReport], diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """Return the errors that stand outside of functions: whoever imports the file meets them."""
+    texts = {file.path: file.source for file in files if file.source is not None}
+    found = []
+    for path, group in groupby((d for d in diagnostics if d.severity == Severity.ERROR), key=lambda d: d.file):
+        tree = ast.parse(texts.get(path, ""))
+        functions = [n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
+        bodies = [(n.body[0].lineno, n.end_lineno or n.lineno) for n in functions]
+        found += [error for error in group if not any(start <= error.line <= end for start, end in bodies)]
+    return tuple(found)
 
 
 def _silenced(
@@ -193,17 +234,23 @@ def _details(finding: Finding) -> Iterable[ChecklistItem]:
 # ---- the generated program
 
 
-def _program(results: Mapping[str, FileResult], options: Options, taken: TakenNames) -> ProgramFacts | None:
-    """Return the facts of the generated program: of the training script if there is one, else of the first network."""
-    trained = [r for r in results.values() if r.program.network is not None and r.program.trains]
+def _program(
+    results: Mapping[str, FileResult], options: Options, names: TakenNames, taken: Collection[str]
+) -> ProgramFacts | None:
+    """Return the facts of the generated program: of the training script if there is one, else of the first network.
+
+    What is ``taken`` along is no program of SRC.
+    """
+    own = [result for path, result in results.items() if path not in taken]
+    trained = [r for r in own if r.program.network is not None and r.program.trains]
     script = next((r for r in trained if r.program.network is not None and is_importable(r.program.network.path)), None)
     if script is None or script.program.network is None:
-        return _network_only(results, options, taken)
+        return _network_only(results, options, names, taken)
     network = script.program.network
     found = _facts(script, network, options)
     is_recognised = _is_classification(script.program.findings, found)
     facts = ProgramFacts(**found, has_training=is_recognised)  # type: ignore[arg-type]
-    return rename_taken(facts, taken)
+    return rename_taken(facts, names)
 
 
 def _is_classification(findings: Sequence[Finding], facts: Mapping[str, object]) -> bool:
@@ -215,11 +262,13 @@ def _is_classification(findings: Sequence[Finding], facts: Mapping[str, object])
     return "dataset" in facts and bool(losses) and all(name in _CLASSIFICATION for name in losses)
 
 
-def _network_only(results: Mapping[str, FileResult], options: Options, taken: TakenNames) -> ProgramFacts | None:
+def _network_only(
+    results: Mapping[str, FileResult], options: Options, names: TakenNames, taken: Collection[str]
+) -> ProgramFacts | None:
     module, _, name = (options.entry or "").partition(":")
     kwargs: Mapping[str, object] = {}
     if not module:
-        found = _networks(results)
+        found = _networks(results, taken)
         if not found:
             return None
         module, name, kwargs = module_name(found[0].path), found[0].callable, found[0].kwargs
@@ -231,10 +280,10 @@ def _network_only(results: Mapping[str, FileResult], options: Options, taken: Ta
         mindspore=options.target.mindspore,
         runtime=_runtime(options),
     )
-    return rename_taken(facts, taken)
+    return rename_taken(facts, names)
 
 
-def _networks(results: Mapping[str, FileResult]) -> list[Network]:
+def _networks(results: Mapping[str, FileResult], taken: Collection[str]) -> list[Network]:
     """Return the networks of SRC that nothing trains, the likeliest first.
 
     Those come first that a script makes, then those that can be built without arguments, as classes or by functions. A
@@ -253,12 +302,13 @@ def _networks(results: Mapping[str, FileResult]) -> list[Network]:
         return own.has_weights or any(has_weights(part, (*above, key)) for part in own.makes)
 
     parts = {part for key, own in classes.items() for part in own.makes if part != key}
-    made = [n for r in results.values() for n in r.program.made]
+    made = [n for path, r in results.items() if path not in taken for n in r.program.made]
     keys = {key for key in classes if is_importable(key.rpartition(":")[0]) and "." not in key.rpartition(":")[2]}
     networks = {key for key in keys - parts if has_weights(key)} or {key for key in keys if has_weights(key)}
     found = [network for network in made if f"{network.path}:{network.callable}" in networks]
-    whole = [key for key in sorted(networks or keys - parts or keys) if not classes[key].needs_arguments]
-    rest = [key for key in sorted(networks or keys - parts or keys) if classes[key].needs_arguments]
+    own = [key for key in sorted(networks or keys - parts or keys) if key.rpartition(":")[0] not in taken]
+    whole = [key for key in own if not classes[key].needs_arguments]
+    rest = [key for key in own if classes[key].needs_arguments]
     builders = [b for r in results.values() for b in r.program.builders if b.builds in rest and is_importable(b.path)]
     built = {builder.builds for builder in builders}
 
@@ -269,7 +319,9 @@ def _networks(results: Mapping[str, FileResult]) -> list[Network]:
     return [*found, *map(alone, whole), *builders, *(alone(key) for key in rest if key not in built)]
 
 
-def _entry(program: ProgramFacts, results: Mapping[str, FileResult], options: Options) -> Iterable[tuple[str, object]]:
+def _entry(
+    program: ProgramFacts, results: Mapping[str, FileResult], options: Options, taken: Collection[str]
+) -> Iterable[tuple[str, object]]:
     """Yield what ``verify`` compares by itself: the entry, its arguments and inputs, and the other networks."""
     entry = f"{program.network_module}:{program.network_callable}"
     yield "entry", entry
@@ -279,7 +331,7 @@ def _entry(program: ProgramFacts, results: Mapping[str, FileResult], options: Op
     shown = next((list(texts) for texts in inputs if texts), [])
     if shown:
         yield "entry_inputs", shown
-    others = [f"{module_name(network.path)}:{network.callable}" for network in _networks(results)]
+    others = [f"{module_name(network.path)}:{network.callable}" for network in _networks(results, taken)]
     is_certain = bool(options.entry or program.origin) or len(set(others)) < 2
     if not is_certain:
         yield "entries", list(dict.fromkeys((entry, *others)))[:_ENTRIES]

@@ -16,7 +16,9 @@ from torch2ms.translator.output.emit import MANIFEST_NAME, OutFile, emit
 from torch2ms.translator.output.file_result import FileResult
 from torch2ms.translator.output.runtime_closure import carried_files, reached_names, used_names
 from torch2ms.translator.project.out_names import RUNTIME_NAME, SIGNPOST_START, TakenNames, report_name
-from torch2ms.translator.project.requirement_files import is_requirement_file, translate_requirements
+from torch2ms.translator.project.package_sources import is_place
+from torch2ms.translator.project.packages import requires_torch
+from torch2ms.translator.project.requirement_files import is_requirement_file, translate_requirements, with_taken_along
 from torch2ms.translator.project.source_tree import Project, SourceFile
 from torch2ms.weights import Rules, table_rules
 
@@ -40,6 +42,9 @@ def generated_files(
         made = generate(replace(program, state_rules=_rules_of_layers(results, options)), store=options.cache)
     if program is not None and any(file.path == "requirements.txt" and file.link is None for file in project.files):
         del made[program.requirements_file]  # SRC's own is translated
+    elif program is not None:
+        name = program.requirements_file
+        made[name] = with_taken_along(name, made[name], _required(project), add=True)
     if program is None or not program.has_training:
         joining = [path for path, result in results.items() if _is_data_parallel(result)]
         own = [path for path in joining if _is_script(results[path], scripts)]
@@ -84,6 +89,15 @@ def _text(file: SourceFile) -> str:
         return ""
 
 
+def _required(project: Project) -> dict[str, list[str]]:
+    """Return what the packages that were taken along require, but for what is built on PyTorch."""
+    return {
+        package.name: [entry for entry in package.requires if not requires_torch(entry)]
+        for package in project.packages
+        if package.files
+    }
+
+
 def requirement_texts(project: Project, results: Mapping[str, FileResult], options: Options) -> dict[str, FileResult]:
     """Return the translations of the files of SRC that state requirements and change."""
     needs = requirement_entries(options.target.mindspore)
@@ -94,6 +108,7 @@ def requirement_texts(project: Project, results: Mapping[str, FileResult], optio
             result = results.get(file.path, FileResult(file.path, None))
             text = _text(file).replace("\r\n", "\n") if result.text is None else result.text
             new = translate_requirements(file.path, text, needs, add=translated and file.path == "requirements.txt")
+            new = with_taken_along(file.path, new, _required(project))
             if new != text:
                 made[file.path] = replace(result, text=new)
     return made
@@ -119,9 +134,15 @@ def write_output(
     runtime = _runtime(project, results, generated, options)
     tree = _tree(project, results, [folder_name, *([options.package] if runtime else [])])
     files = [*tree, *_generated(generated), *runtime]
-    if options.runtime == "copied":
-        files.extend(_signposts(script_folders(results, scripts, options.package), taken, options.package))
+    leading = [options.package] if options.runtime == "copied" else []
+    leading += [module for package in project.packages if package.files for module in package.modules]
+    for name in leading:
+        files.extend(_signposts(script_folders(results, scripts, name), taken, name))
     about = {"tool": report.tool, "settings": _settings(options), "source": _digests(project, results)}
+    if project.packages:
+        about["packages"] = {
+            package.name: {"version": package.version, "files": sorted(package.files)} for package in project.packages
+        }
     manifest = f"{folder_name}/{MANIFEST_NAME}"
     emitted = emit(out, chain(files, reports), force=force, manifest=manifest, about=about)
     if emitted.cleared:
@@ -132,9 +153,15 @@ def write_output(
 
 def _settings(options: Options) -> dict[str, object]:
     """Return what the command line said, for `torch2ms update`; of mapping tables their digests, not their places."""
-    settings = {key: value for key, value in options.asked if key != "mapping"}
+    settings = {key: value for key, value in options.asked if key not in ("mapping", "with")}
+    packages = [text for key, found in options.asked if key == "with" and isinstance(found, tuple) for text in found]
+    if packages:
+        settings["with"] = [_PLACE if is_place(text) else text for text in packages]
     tables = [hashlib.sha256(Path(name).read_bytes()).hexdigest() for name in options.mappings]
     return {**settings, **({"mapping": tables} if tables else {})}
+
+
+_PLACE = "."  # of a package that was given as a file or folder; where it lies is this machine's business
 
 
 def _digests(project: Project, results: Mapping[str, FileResult]) -> dict[str, str]:

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["CallShape", "Definition", "FileIndex"]
+__all__ = ["PACKERS", "PARALLEL", "CallShape", "Definition", "FileIndex"]
 
-
+# Calls that tell of the whole program: it runs on several devices, it packs sequences
+PARALLEL = frozenset({"DistributedDataParallel", "DDP", "Accelerator"})
+PACKERS = frozenset({"pack_padded_sequence", "pack_sequence", "PackedSequence"})
 Definition = Literal["function", "class"]
 
 

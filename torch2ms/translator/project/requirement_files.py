@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-__all__ = ["is_requirement_file", "translate_requirements"]
+__all__ = ["is_requirement_file", "translate_requirements", "with_taken_along"]
 
 _LINE_FILE = re.compile(r"requirements?([-_.].*)?\.(txt|in)|.*[-_]requirements?\.(txt|in)")
 _NAME = re.compile(r"\s*(?:-\s+)?([A-Za-z0-9][A-Za-z0-9._-]*)")
@@ -45,6 +45,32 @@ def translate_requirements(path: str, text: str, needs: Mapping[str, str], *, ad
     if name == "setup.cfg":
         return _cfg(text, needs)
     return _lines(text, needs, add)
+
+
+def with_taken_along(path: str, text: str, packages: Mapping[str, Sequence[str]], *, add: bool = False) -> str:
+    """Return the text of a list of lines without the packages that OUT holds, and with what these require instead.
+
+    ``packages``: name of a distribution -> its requirements; those that OUT holds, or has no use for, are left out.
+    ``add``: whether a text that names none of the packages gets their requirements as well.
+    """
+    if PurePosixPath(path).name in ("setup.py", "setup.cfg", "pyproject.toml"):
+        return text
+    held = {_plain(name) for name in packages}
+    lines = text.splitlines()
+    kept = [line for line in lines if _plain(_package(line)) not in held]
+    if not packages or (len(kept) == len(lines) and not add):
+        return text
+    present = {_plain(_package(line)) for line in kept} | held | _NEEDED.keys()
+    for entry in (entry for entries in packages.values() for entry in entries):
+        if _plain(_package(entry)) not in present:
+            present.add(_plain(_package(entry)))
+            kept.append(entry)
+    return "\n".join(kept) + "\n"
+
+
+def _plain(name: str) -> str:
+    """Return the name of a distribution as package indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _package(entry: str) -> str:

@@ -30,8 +30,10 @@ from torch2ms.translator.project.source_text import SourceText, decode, diagnose
 
 __all__ = [
     "FileKind",
+    "PackageFiles",
     "Project",
     "SourceFile",
+    "kind_of",
     "mentions_torch",
     "read_project",
     "refuse_nesting",
@@ -83,6 +85,18 @@ class SourceFile:
 
 
 @dataclass(frozen=True, slots=True)
+class PackageFiles:
+    """What comes along of a package that is translated with SRC, under its own name beside SRC's files."""
+
+    name: str  # of the distribution
+    version: str  # "" where nothing says it
+    modules: tuple[str, ...]  # its top-level modules
+    files: frozenset[str]  # paths in OUT, of those that SRC reaches and of their data and licence
+    compiled: frozenset[str] = frozenset()  # compiled modules that are reached and stay behind: "torchvision/_C"
+    requires: tuple[str, ...] = ()  # its requirements, as its metadata says them
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
     """SRC as it was found: its files sorted by path, and what could not be read at all."""
 
@@ -93,6 +107,7 @@ class Project:
     left_out: tuple[LeftOut, ...] = ()
     aside: tuple[SourceFile, ...] = ()  # Python files below what was left out, which the program may import
     data_limit: int | None = None
+    packages: tuple[PackageFiles, ...] = ()  # taken along: their files are among ``files``
 
     @property
     def python_files(self) -> tuple[SourceFile, ...]:
@@ -213,7 +228,7 @@ def unreadable(path: str, error: OSError) -> Diagnostic:
 
 def _read_single(src: Path, info: os.stat_result) -> Project:
     location = Path(os.path.realpath(src))
-    kind = _kind_of(src.name, location, info.st_mode)
+    kind = kind_of(src.name, location, info.st_mode)
     if kind == "other":
         raise InputError(f"{src} is no Python file", advice="give a .py or .ipynb file, or the folder of a project")
     try:
@@ -228,7 +243,8 @@ def _reason(error: Exception) -> str:
     return error.strerror or str(error) if isinstance(error, OSError) else str(error)
 
 
-def _kind_of(name: str, location: Path, mode: int) -> FileKind:
+def kind_of(name: str, location: Path, mode: int) -> FileKind:
+    """Return what a file is, by its name or, where it has no suffix and can be run, by its first line."""
     suffix = os.path.splitext(name)[1].lower()
     if suffix in _PYTHON_SUFFIXES:
         return "python"
@@ -334,7 +350,7 @@ class _Walk:
             self.diagnostics.append(diagnose("T2M103", path, 1, 1, "cannot be read: Permission denied"))
             return
         mode = stat.S_IMODE(info.st_mode)
-        kind = _kind_of(location.name, location, mode)
+        kind = kind_of(location.name, location, mode)
         self.files.append(SourceFile(path, kind, location, mode, size=info.st_size))
 
     def _visit_link(self, entry: os.DirEntry[str], path: str) -> None:
@@ -354,7 +370,7 @@ class _Walk:
             return
         if target.is_file():
             info = target.stat()
-            if _kind_of(location.name, target, info.st_mode) == "python":
+            if kind_of(location.name, target, info.st_mode) == "python":
                 self._add_file(target, info, path)
                 return
         link = os.path.relpath(target, location.parent)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from torch2ms.translator.project.file_index import CallShape, FileIndex
+from torch2ms.translator.project.file_index import PACKERS, PARALLEL, CallShape, FileIndex
 from torch2ms.translator.syntax.names import is_torch_name
 
 __all__ = ["SymbolTable"]
@@ -44,8 +44,6 @@ class _Memory:
 
 
 _NETWORKS = frozenset({"Module", "ModuleList", "ModuleDict", "Sequential"})
-_PARALLEL = frozenset({"DistributedDataParallel", "DDP", "Accelerator"})
-_PACKERS = frozenset({"pack_padded_sequence", "pack_sequence", "PackedSequence"})
 _Graph = Mapping[str, set[str]]
 _Edges = dict[str | int, set[str | int]]  # name -> names that get its value; a number stands for a position, see _flows
 _NOTHING: frozenset[str | int] = frozenset()
@@ -58,14 +56,15 @@ class SymbolTable:
     files: Mapping[str, FileIndex]
     folders: frozenset[str] = field(default_factory=frozenset)
     package: str = ""  # the name of SRC's folder when SRC itself is a package
+    compiled: frozenset[str] = frozenset()  # modules of packages taken along that stay behind: "torchvision/_C"
     _memory: _Memory = field(default_factory=lambda: _Memory(), compare=False, repr=False)
 
     @staticmethod
-    def build(files: Iterable[FileIndex], root: str = "") -> SymbolTable:
+    def build(files: Iterable[FileIndex], root: str = "", compiled: frozenset[str] = frozenset()) -> SymbolTable:
         """Return the table of these files; ``root`` is the name of the folder they stand in."""
         table = {file.path: file for file in files}
         folders = {str(parent) for path in table for parent in PurePosixPath(path).parents}
-        return SymbolTable(table, frozenset(folders), root if "__init__.py" in table else "")
+        return SymbolTable(table, frozenset(folders), root if "__init__.py" in table else "", compiled)
 
     @property
     def defined(self) -> frozenset[str]:
@@ -258,7 +257,7 @@ class SymbolTable:
     @property
     def packs(self) -> bool:
         """Whether a file of the project packs sequences for recurrent layers."""
-        return any(not file.calls.keys().isdisjoint(_PACKERS) for file in self.files.values())
+        return any(not file.calls.keys().isdisjoint(PACKERS) for file in self.files.values())
 
     def escapes(self, names: frozenset[str]) -> bool:
         """Whether the value of one of ``names`` goes where nobody can say how it will be called."""
@@ -287,7 +286,7 @@ class SymbolTable:
     @property
     def is_data_parallel(self) -> bool:
         """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
-        return any(not _PARALLEL.isdisjoint(file.calls) for file in self.files.values())
+        return any(not PARALLEL.isdisjoint(file.calls) for file in self.files.values())
 
     def is_near(self, fact: str, path: str, *, besides: bool = False) -> bool:
         """Whether imports connect a file with one of which a fact holds: ``"asks_for_gradients"``, ``"wrappers"``.

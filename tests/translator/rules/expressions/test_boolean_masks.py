@@ -52,3 +52,8 @@ def test_once_in_a_loop_is_more_than_once() -> None:
 )
 def test_what_gets_no_two_gradients_stays(condition: str, rest: str) -> None:
     assert f"m = {condition}".replace("torch.", "ops.") in lines(f"m = {condition}", rest)
+
+
+def test_types_in_annotations_are_no_masks() -> None:
+    text = "import torch\n\n\ndef f(x: torch.Tensor, names: tuple[str, ...] = ()):\n    return torch.abs(x)\n"
+    assert "names: tuple[str, ...] = ()" in translate_source(text).text

@@ -191,3 +191,12 @@ class A(torch.nn.Module):
         {later}
 """
     assert ("        b = modules.register_buffer(self, " in translate_source(source).text) is held
+
+
+def test_a_list_of_layers_may_hold_a_name_bound_to_none() -> None:
+    text = (
+        "from torch import nn\n\n\ndef make(flag):\n    layer = nn.ReLU()\n"
+        "    layer = nn.Sequential(layer) if flag else layer\n"
+        "    norm = nn.ReLU() if flag else None\n    return nn.ModuleList([layer, norm]), nn.ModuleList([layer])\n"
+    )
+    assert "return layers.ModuleList([layer, norm]), nn.CellList([layer])" in translate_source(text).text

@@ -184,11 +184,15 @@ def test_advice_is_of_the_chosen_release() -> None:
     assert "mindone" not in older
     none = "no counterpart is known to install beside MindSpore 2.0"
     assert advice_for("diffusers", Target(mindspore=(2, 0))).startswith(none)
-    assert advice_for("monai", Target(mindspore=(2, 0))) == none
+    assert advice_for("fairseq", Target(mindspore=(2, 0))) == none
+    assert advice_for("kornia", Target()).startswith("take it along: --with kornia; ")
+    assert advice_for("not_listed", Target()) == "where it is pure Python, take it along: --with not_listed"
 
 
 def test_counterparts_are_listed_with_their_releases() -> None:
-    named = {name for entry in packages().values() if not isinstance(entry, str) for name in entry["counterparts"]}
+    named = {
+        name for entry in packages().values() if not isinstance(entry, str) for name in entry.get("counterparts", ())
+    }
     assert named == set(_counterparts())
     for name, entry in _counterparts().items():
         first, last = map(parse_version, entry["mindspore"])

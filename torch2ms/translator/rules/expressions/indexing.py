@@ -7,6 +7,7 @@ And ``x[:, 1::2]``, whose gradient MindSpore computes on CPU for the first and t
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Callable
 
 import libcst as cst
@@ -222,7 +223,8 @@ def _may_be_mask(tree: ast.expr, ctx: Context) -> bool:
     kind = ctx.kind(tree)
     if kind.known:
         return kind.is_tensor and kind.of in ("", "torch.bool", "torch.uint8")
-    return bool(place_of(tree)) and may_be_mask(uses(ctx.analysis.tree).of(tree))
+    is_type = isinstance(tree, ast.Name) and hasattr(builtins, tree.id) and binding_scope(tree.id, tree, ctx) is None
+    return not is_type and bool(place_of(tree)) and may_be_mask(uses(ctx.analysis.tree).of(tree))
 
 
 def _typed(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Subscript:
@@ -433,8 +435,8 @@ def _is_in_place(name: str) -> bool:
 
 
 def _is_stepped(part: ast.expr) -> bool:
-    one = isinstance(part, ast.Slice) and isinstance(part.step, ast.Constant) and part.step.value in (None, 1)
-    return isinstance(part, ast.Slice) and part.step is not None and not one
+    step = part.step if isinstance(part, ast.Slice) else None
+    return step is not None and not (isinstance(step, ast.Constant) and step.value in (None, 1))
 
 
 def _stepped(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
@@ -485,9 +487,7 @@ def _axes(parts: list[ast.expr], ctx: Context) -> list[int | None] | None:
 
 def _is_place(place: cst.BaseExpression) -> bool:
     """Whether a bound of a slice says anything: ``0`` and ``None`` do not."""
-    return not (isinstance(place, cst.Integer) and place.value == "0") and not (
-        isinstance(place, cst.Name) and place.value == "None"
-    )
+    return code_of(place) not in ("0", "None")
 
 
 def _is_dots(element: cst.SubscriptElement) -> bool:

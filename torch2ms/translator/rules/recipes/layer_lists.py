@@ -24,14 +24,24 @@ def _has_refused(tree: ast.expr, ctx: Context) -> bool:
     return isinstance(tree, (ast.List, ast.Tuple)) and any(_may_be_refused(element, ctx) for element in tree.elts)
 
 
-def _may_be_refused(tree: ast.expr, ctx: Context) -> bool:
-    """Whether an element is None or a dictionary of layers."""
+def _may_be_refused(tree: ast.expr, ctx: Context, *, is_bound: bool = False) -> bool:
+    """Whether an element is None or a dictionary of layers, or a name that the function binds to one."""
+    if isinstance(tree, ast.Name) and not is_bound:
+        return any(_may_be_refused(value, ctx, is_bound=True) for value in _bound_to(tree.id, ctx))
     if isinstance(tree, ast.IfExp):
-        return _may_be_refused(tree.body, ctx) or _may_be_refused(tree.orelse, ctx)
+        return any(_may_be_refused(way, ctx, is_bound=is_bound) for way in (tree.body, tree.orelse))
     if isinstance(tree, ast.Constant) and tree.value is None:
         return True
     kind = ctx.kind(tree)
     return kind.name == "Module" and "torch.nn.ModuleDict" in kind.of.split("|")
+
+
+def _bound_to(name: str, ctx: Context) -> list[ast.expr]:
+    """Return what the statements of the function bind a name to."""
+    function = ctx.functions[-1]
+    nodes = walk(function.node if function is not None else ctx.analysis.tree)
+    bindings = (node for node in nodes if isinstance(node, ast.Assign))
+    return [node.value for node in bindings if any(isinstance(t, ast.Name) and t.id == name for t in node.targets)]
 
 
 def _is_given_refused(name: str, ctx: Context) -> bool:

@@ -11,9 +11,9 @@ from libcst.helpers import get_full_name_for_node
 
 from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
-from torch2ms.translator.effects.file_summary import is_main_guard
+from torch2ms.translator.effects.file_summary import is_main_guard, loaded_modules
 from torch2ms.translator.effects.foreign_uses import handling_torch
-from torch2ms.translator.project.packages import advice_for, free_packages, packages, torch_package
+from torch2ms.translator.project.packages import advice_for, compiled_modules, free_packages, packages, torch_package
 from torch2ms.translator.syntax.ast_walk import children
 from torch2ms.translator.syntax.names import TORCH_ROOTS
 
@@ -51,10 +51,13 @@ def report_packages(ctx: Context) -> None:
     for node in sorted(nodes, key=lambda node: _is_optional(node, ctx)):  # what must be there is said first
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            modules = [node.module]
+        elif isinstance(node, ast.ImportFrom):
+            modules = [node.module] if node.module else []
         else:
             continue
+        for module in compiled_modules(ctx.world.symbols, ctx.path, loaded_modules(node)):
+            message = f"{module} is compiled: it is not taken along, and what uses it does not run"
+            ctx.leave("T2M308", node, message, Severity.ERROR if _is_needed(node, ctx) else None, symbol=module)
         for module in modules:
             package = _package(module, getattr(node, "level", 0), ctx)
             if package is not None and package not in said:
