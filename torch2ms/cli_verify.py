@@ -150,12 +150,13 @@ def _tell(report: VerifyReport, form: str, page: str | None) -> int:
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--quick", is_flag=True, help="Smaller images and fewer steps.")
-def demo(folder: str | None, quick: bool) -> int:
+@click.option("--full", is_flag=True, help="The whole proof: larger images, more steps; about ten minutes.")
+def demo(folder: str | None, full: bool) -> int:
     """Run the main job on the bundled ResNet-50 example, on CPU.
 
-    Translates it, converts weights, verifies, trains, evaluates and resumes, and prints a table of what was measured.
+    Translates it, converts weights, shows the first figure, verifies, trains, evaluates and resumes, and prints a
+    table of what was measured. Needs PyTorch and MindSpore.
     """
     from torch2ms.demo import run_demo
 
-    return run_demo(Path(folder) if folder else None, quick=quick)
+    return run_demo(Path(folder) if folder else None, full=full)
