@@ -58,7 +58,7 @@ def installed_problems(wheel: Path) -> list[str]:
         python, tool = home / "env" / "bin" / "python", str(home / "env" / "bin" / "torch2ms")
         run([str(python), "-m", "pip", "--disable-pip-version-check", "install", "--quiet", str(wheel)])
         print(run([tool, "--version"]), end="")
-        place = run([str(python), "-c", "import torch2ms; print(torch2ms.__path__[0])"]).strip()
+        place = run([str(python), "-c", "import torch2ms; print(torch2ms.__path__[0])"], cwd=home).strip()
         example, out = f"{place}/examples/resnet50_cifar10", str(home / "out")
         run([tool, "translate", example, out], cwd=home)
         if not (home / "out" / "torch2ms_report" / "report.html").is_file():

@@ -92,7 +92,7 @@ def test_commands_exist(page: str) -> None:
         if words[0] == "torch2ms":
             check_options(words)
         elif words[0] == "make":
-            targets = re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)
+            targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
             named = [word for word in words[1:] if "=" not in word]
             assert set(named) <= set(targets), " ".join(words)
 
