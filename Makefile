@@ -96,7 +96,7 @@ docs: $(VENV)/.installed
 # What builds the site and the archives needs nothing of the project's own environment, and stays out of it
 TOOLS := $(VENV)-tools
 site: $(TOOLS)/.installed
-	$(TOOLS)/bin/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(TOOLS)/bin/mkdocs build --strict --quiet
 	@echo "site/index.html"
 
 dist: $(TOOLS)/.installed

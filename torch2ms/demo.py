@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -82,16 +83,19 @@ class Scale:
     train_steps: int  # of train.py, first run
     resume_steps: int  # steps in all after the resumed run
     is_trained: bool  # the steps are enough for an accuracy above chance
+    graph: bool  # the outputs once more, compiled
     image_size: int = 32
     batch_size: int = 16
     train_images: int = 320
     test_images: int = 80
 
 
-_FULL = Scale("full", "1x3x224x224", "4x3x224x224", "4x3x112x112", 20, _TOLERANCE, 36, 48, True)
-_SHORT = Scale("short", "1x3x224x224", "2x3x64x64", "4x3x64x64", 2, None, 6, 9, False, train_images=96, test_images=32)
+_FULL = Scale("full", "1x3x224x224", "4x3x224x224", "4x3x112x112", 20, _TOLERANCE, 36, 48, True, True)
+_SHORT = Scale(
+    "short", "1x3x224x224", "2x3x64x64", "4x3x64x64", 2, None, 6, 9, False, False, train_images=96, test_images=32
+)
 _NOTES = {
-    "short": "smaller images and fewer steps than `torch2ms demo --full`, which the README's figures are measured with",
+    "short": "smaller images and fewer steps than the README's figures have: those are `torch2ms demo --full`",
     "full": "",
 }
 
@@ -158,7 +162,7 @@ def run_demo(folder: Path | None = None, *, full: bool = False, console: Console
     VerificationError when a step cannot be run.
     """
     _need_packages()
-    console = console or Console(highlight=False)
+    console = console or _console()
     folder = (folder or Path("torch2ms-demo")).resolve()
     _prepare(folder)
     demo = Demo(folder, _FULL if full else _SHORT, console)
@@ -182,6 +186,12 @@ def run_demo(folder: Path | None = None, *, full: bool = False, console: Console
             _tell_step(demo, name, demo.rows[done:], time.monotonic() - began)
     _show(demo, time.monotonic() - began)
     return 0 if all(row.passed for row in demo.rows) else 1
+
+
+def _console() -> Console:
+    """Return the console of stdout; where it is no terminal, lines may be as long as the table."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=_WIDTH)
 
 
 def _need_packages() -> None:
@@ -264,7 +274,8 @@ def _convert(demo: Demo) -> None:
     written = re.search(r"(\d+) arrays", there)
     demo.add("convert weights", ".pth to .ckpt", f"{written.group(1) if written else '?'} arrays", "", bool(written))
     same = found is not None and found.group(1) == found.group(2) and found.group(3) == "0"
-    demo.add("convert weights", "and back, bit by bit", equal, "all equal", same)
+    shown = f"{found.group(1)} of {found.group(2)}" if found else equal
+    demo.add("convert weights", "and back, equal bit by bit", shown, "all", same)
 
 
 def _first_figure(demo: Demo) -> None:
@@ -283,6 +294,7 @@ def _verify(demo: Demo) -> None:
         optimizer=_OPTIMIZER,
         loss="cross_entropy",
         tolerance=scale.tolerance,
+        graph=scale.graph,
     )
     (demo.folder / "verify.json").write_text(json.dumps(report.to_json(), indent=1) + "\n", encoding="utf-8")
 
@@ -311,7 +323,7 @@ def _train(demo: Demo) -> None:
     text = demo.run("train", "train.py", *options)
     losses = [float(number) for number in re.findall(r"mean loss ([\d.einfa+-]+)", text)]
     fine = bool(losses) and all(math.isfinite(loss) for loss in losses)
-    shown = ", ".join(f"{loss:.3f}" for loss in losses) or "none"
+    shown = " ".join(f"{loss:.2f}" for loss in losses) or "none"
     demo.add("train", f"mean loss of each epoch, {scale.train_steps} steps", shown, "finite", fine)
 
 
@@ -319,11 +331,13 @@ def _resume(demo: Demo) -> None:
     text = demo.run("resume", "train.py", *_options(demo, "--max-steps", str(demo.scale.resume_steps), "--resume"))
     found = re.search(r"checkpoint-(\d+)", text) if "resumed from" in text else None
     step = int(found.group(1)) if found else -1
-    shown = f"step {step}" if found else "not resumed"
+    shown = f"step {step}" if found else "not"
     demo.add("resume", "goes on from", shown, f"step {demo.scale.train_steps}", step == demo.scale.train_steps)
     newest = sorted(path.name for path in (demo.folder / "checkpoints").glob("checkpoint-*"))[-1:]
     wanted = f"checkpoint-{demo.scale.resume_steps:08d}.safetensors"
-    demo.add("resume", "newest checkpoint", ", ".join(newest) or "none", wanted, newest == [wanted])
+    limit = f"step {demo.scale.resume_steps}"
+    shown = limit if newest == [wanted] else ", ".join(newest) or "none"
+    demo.add("resume", "newest checkpoint", shown, limit, newest == [wanted])
 
 
 def _evaluate(demo: Demo) -> None:
@@ -361,20 +375,19 @@ def _show(demo: Demo, seconds: float) -> None:
         "rows": [asdict(row) for row in demo.rows],
     }
     (demo.folder / _MARK).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    width = min(demo.console.width, _WIDTH)
-    table = Table(title="ResNet-50 from PyTorch to MindSpore, on CPU", title_justify="left", width=width)
-    for heading in ("step", "what"):
-        table.add_column(heading, overflow="fold")
-    for heading in ("MindSpore", "PyTorch's noise", "limit"):
-        table.add_column(heading, overflow="fold", max_width=16)
+    table = Table(title="ResNet-50 from PyTorch to MindSpore, on CPU", title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("", overflow="fold")
+    for heading in ("MindSpore", "noise", "limit"):
+        table.add_column(heading, overflow="fold", justify="right")
     table.add_column("", no_wrap=True)
     last = ""
     for row in demo.rows:
-        step = f"{row.step} ({demo.seconds[row.step]:.0f} s)" if row.step != last else ""
+        if row.step != last:
+            table.add_row(f"[bold]{row.step}[/bold]  {demo.seconds[row.step]:.0f} s")
         verdict = "ok" if row.passed else "[red]FAILED[/red]"
-        table.add_row(step, row.what, row.measured, row.noise, row.limit, verdict)
+        table.add_row(f"  {row.what}", row.measured, row.noise, row.limit, verdict)
         last = row.step
-    demo.console.print(table)
+    demo.console.print(table, width=min(demo.console.width, _WIDTH))
     failed = sum(not row.passed for row in demo.rows)
     demo.console.print(f"{'all hold' if not failed else f'{failed} FAILED'}; {seconds:.0f} s", soft_wrap=True)
     for line in (_NOTES[demo.scale.name], "GPU and Ascend: documented, not executed"):
