@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torch2ms.cli_output import language_option
 from torch2ms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def _load(mapping: tuple[str, ...]) -> Tables:
 @click.argument("name")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
+@language_option
 def explain(name: str, form: str, mapping: tuple[str, ...]) -> None:
     """Explain one mapping (torch.nn.Conv2d), by release and device and with its proof, or one diagnostic (T2M201)."""
     from torch2ms.diagnostics import CODES

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from torch2ms.cli_config import CHOICES, FailOn, settings_for
-from torch2ms.cli_output import say
+from torch2ms.cli_output import language_option, say
 from torch2ms.reports.escape import one_line, printable
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _target_options(function: _Command) -> _Command:
     )
     for option in reversed(options):
         function = option(function)
-    return function
+    return language_option(function)
 
 
 @click.command()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch2ms.diagnostics import CODES
+from torch2ms.language import speaking
 from torch2ms.mapping_tables.coverage import row_data
 from torch2ms.mapping_tables.explain import explain
 from torch2ms.mapping_tables.lookup import Tables
@@ -24,7 +25,8 @@ def explained(tables: Tables, name: str) -> dict[str, Any]:
     ``status`` is "mapped", "kept", "unsupported", "unknown" or, for a code, "diagnostic"; ``text`` is what ``explain``
     prints. Raises UsageError as :func:`explain` does.
     """
-    text = explain(tables, name)
+    with speaking("en"):  # machines read it
+        text = explain(tables, name)
     if name.upper() in CODES:
         entry = CODES[name.upper()]
         return {
