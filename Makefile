@@ -47,7 +47,7 @@ demo: $(VENV)/.installed
 demo-full: $(VENV)/.installed
 	$(RUN) $(BIN)/torch2ms demo --full $(DEMO)
 
-test: $(VENV)/.installed $(VENV)/.corpus
+test: $(VENV)/.installed $(VENV)/.corpus $(VENV)/.axe
 	$(RUN) OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
 # All checks run, whichever fails
@@ -126,6 +126,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 	  || $(PIP) install --quiet --constraint constraints.txt --extra-index-url $(TORCH_INDEX) $(TORCH)+cpu 2>/dev/null \
 	  || $(PIP) install --quiet --constraint constraints.txt $(TORCH)
 	$(PIP) install --quiet --constraint constraints.txt --editable ".[mindspore,torch,dev]"
+	touch $@
+
+# What looks for faults of accessibility in the report: a download of the tests alone (MPL-2.0), never part of a package
+$(VENV)/.axe: | $(BIN)/python
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.1 \
+	  || echo "no axe-core: the test of the report's accessibility will be skipped"
 	touch $@
 
 # Sources that tests and benchmarks translate; they are unpacked, never imported. Tests that need them skip without.

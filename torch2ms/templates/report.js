@@ -286,7 +286,6 @@ function setTheme(theme) {
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   $('theme').textContent = { auto: tr('Theme: auto'), light: tr('Theme: light'), dark: tr('Theme: dark') }[theme];
-  $('theme').setAttribute('aria-label', { auto: tr('Colour theme: as the system'), light: tr('Colour theme: light'), dark: tr('Colour theme: dark') }[theme]);
 }
 
 function remembered(key, value) {

@@ -19,7 +19,7 @@ function prose(text) {
 
 function placeLink(file, line, text) {
   const short = text && text.length < 30 ? 'place' : null;
-  return el('a', { class: short, href: `#/${encodeURI(DATA.names[file])}:${line}`, 'aria-label': tr('{path}, line {line}', { path: DATA.names[file], line }) }, text || String(line));
+  return el('a', { class: short, href: `#/${encodeURI(DATA.names[file])}:${line}`, 'aria-label': text ? null : tr('{path}, line {line}', { path: DATA.names[file], line }) }, text || String(line));
 }
 
 function mark(severity) {
