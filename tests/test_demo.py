@@ -67,3 +67,31 @@ def test_the_demo_holds_in_every_line(tmp_path: Path) -> None:
     steps = list(dict.fromkeys(row["step"] for row in content["rows"]))
     assert steps == ["translate", "convert weights", "first figure", "verify", "train", "resume", "evaluate"]
     assert (tmp_path / "demo" / "out" / "torch2ms_report" / "report.html").is_file()
+
+
+def test_missing_packages_are_told_with_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="has no torch and no mindspore") as caught:
+        demo.run_demo(tmp_path / "demo", console=console()[0])
+    assert caught.value.advice == 'install it: pip install "torch2ms[torch,mindspore]"'
+    assert not (tmp_path / "demo").exists()
+
+
+def test_a_terminal_sees_what_is_being_done(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    run = demo.Demo(tmp_path, demo._SHORT, Console(file=stream, width=100, force_terminal=True))
+    with demo._bar(run, 2) as advance:
+        advance("translate")
+        advance("verify")
+        run.progress("seed 1: outputs")
+    assert "verify: seed 1: outputs" in stream.getvalue()
+    assert "1/2" in stream.getvalue()
+
+
+def test_a_step_that_is_done_is_told_at_once(tmp_path: Path) -> None:
+    own, stream = console()
+    run = demo.Demo(tmp_path, demo._SHORT, own)
+    demo._tell_step(run, "first figure", [demo.Row("first figure", "outputs", "1e-7", "1e-6", True)], 40.0)
+    demo._tell_step(run, "verify", [demo.Row("verify", "outputs", "1e-5", "1e-6", False)] * 3, 90.0)
+    assert "40 s  first figure     outputs 1e-7\n" in stream.getvalue()
+    assert "3 figures  3 FAILED" in stream.getvalue()
