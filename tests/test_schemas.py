@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -105,3 +106,13 @@ def test_lines_are_what_the_problem_matcher_reads(capsys: pytest.CaptureFixture[
 def test_coverage(capsys: pytest.CaptureFixture[str]) -> None:
     _, found = printed(capsys, "tables", "coverage")
     jsonschema.validate(found, schema("coverage"), cls=jsonschema.Draft202012Validator)
+
+
+def test_conversion_of_weights(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch2ms import weights
+
+    done = SimpleNamespace(parameters=8, dropped=("norm.num_batches_tracked",), notes=("keys began with module.",))
+    monkeypatch.setattr(weights, "convert_weights", lambda *paths, **options: done)
+    code, found = printed(capsys, "convert-weights", "a.pth", "a.ckpt", "--project", "out", "--entry", "net:Net")
+    assert (code, found["arrays"], found["dropped"]) == (0, 8, ["norm.num_batches_tracked"])
+    jsonschema.validate(found, schema("convert"), cls=jsonschema.Draft202012Validator)

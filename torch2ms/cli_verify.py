@@ -45,10 +45,12 @@ def _progress(message: str) -> None:
 @_ENTRY
 @_KWARGS
 @click.option("--reverse", is_flag=True, help="From MindSpore to PyTorch.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def convert_weights(
-    source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, mapping: tuple[str, ...]
-) -> None:
+    source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, form: str,
+    mapping: tuple[str, ...],
+) -> None:  # fmt: skip
     """Convert the weights IN to OUT (.ckpt, .safetensors), or back with --reverse.
 
     IN is a .pth or .safetensors file, or the .index.json of several.
@@ -65,6 +67,16 @@ def convert_weights(
         reverse=reverse,
         mappings=mapping,
     )
+    if form == "json":
+        found = {
+            "schema": 1,
+            "written": printable(destination),
+            "arrays": result.parameters,
+            "dropped": [printable(name) for name in result.dropped],
+            "notes": [printable(note) for note in result.notes],
+        }
+        click.echo(json.dumps(found, indent=1))
+        return
     click.echo(f"{printable(destination)}: {result.parameters} arrays written")
     if result.dropped:
         say(f"without a counterpart, left out: {', '.join(result.dropped)}")
