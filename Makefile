@@ -21,11 +21,12 @@ FUZZ_ARGS ?=
 # Checkouts of the programs that `make parity` trains (benchmarks/parity.toml), as owner+name: pytorch+examples, ...
 SOURCES ?= sources
 
-.PHONY: help demo test lint prove fuzz hostile parity bench scripts docs corpus install clean
+.PHONY: help demo demo-full test lint prove fuzz hostile parity bench scripts docs site dist corpus install clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo    translate the ResNet-50 example, convert weights, verify, train, evaluate, resume"
+	@echo "make demo    the ResNet-50 example, a few minutes: translate, weights, first figure, verify, train, resume"
+	@echo "make demo-full  the same as the whole proof: larger images, more steps; about ten minutes"
 	@echo "make test    all tests (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
 	@echo "make lint    ruff, mypy --strict, sizes, import contracts, figures of the design, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
@@ -36,12 +37,17 @@ help:
 	@echo "make corpus  translate torchvision and timm, compare each of their models (CORPUS_ARGS='timm --only swin')"
 	@echo "make scripts translate training scripts of public repositories and run them unedited"
 	@echo "make docs    generate the reference pages from the data"
+	@echo "make site    build the documentation as a site, into site/; warnings are errors"
+	@echo "make dist    build sdist and wheel into dist/, and try the wheel in an environment of its own"
 	@echo "make clean   remove what the targets made, the virtual environment included"
 
 demo: $(VENV)/.installed
 	$(RUN) $(BIN)/torch2ms demo $(DEMO)
 
-test: $(VENV)/.installed $(VENV)/.corpus
+demo-full: $(VENV)/.installed
+	$(RUN) $(BIN)/torch2ms demo --full $(DEMO)
+
+test: $(VENV)/.installed $(VENV)/.corpus $(VENV)/.axe
 	$(RUN) OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
 # All checks run, whichever fails
@@ -87,6 +93,20 @@ parity: $(VENV)/.installed
 docs: $(VENV)/.installed
 	$(BIN)/python scripts/generate_docs.py
 
+# What builds the site and the archives needs nothing of the project's own environment, and stays out of it
+TOOLS := $(VENV)-tools
+site: $(TOOLS)/.installed
+	NO_MKDOCS_2_WARNING=1 $(TOOLS)/bin/mkdocs build --strict --quiet
+	@echo "site/index.html"
+
+dist: $(TOOLS)/.installed
+	$(TOOLS)/bin/python scripts/check_distribution.py
+
+$(TOOLS)/.installed:
+	python=$${PYTHON:-$$(sh scripts/find_python.sh)} && $$python -m venv $(TOOLS)
+	$(TOOLS)/bin/python -m pip --disable-pip-version-check install --quiet "mkdocs-material>=9.5" "build>=1.2" "twine>=6"
+	touch $@
+
 # One model of each family takes half an hour; CORPUS_ARGS='torchvision timm' takes all of them, which takes hours
 corpus: $(VENV)/.installed $(VENV)/.corpus
 	$(RUN) $(BIN)/python benchmarks/models.py $(CORPUS_ARGS)
@@ -94,17 +114,24 @@ corpus: $(VENV)/.installed $(VENV)/.corpus
 install: $(VENV)/.installed
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	rm -rf $(VENV) $(TOOLS) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist site
 
 $(BIN)/python:
 	python=$${PYTHON:-$$(sh scripts/find_python.sh)} && $$python -m venv $(VENV)
 
 # The build without CUDA carries "+cpu" on Linux; elsewhere the ordinary one has no CUDA anyway
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing PyTorch, MindSpore and the tools of development into $(VENV): once, 4 GB, some minutes"
 	$(PIP) install --quiet --constraint constraints.txt $(TORCH)+cpu 2>/dev/null \
 	  || $(PIP) install --quiet --constraint constraints.txt --extra-index-url $(TORCH_INDEX) $(TORCH)+cpu 2>/dev/null \
 	  || $(PIP) install --quiet --constraint constraints.txt $(TORCH)
 	$(PIP) install --quiet --constraint constraints.txt --editable ".[mindspore,torch,dev]"
+	touch $@
+
+# What looks for faults of accessibility in the report: a download of the tests alone (MPL-2.0), never part of a package
+$(VENV)/.axe: | $(BIN)/python
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe axe-core@4.14.1 \
+	  || echo "no axe-core: the test of the report's accessibility will be skipped"
 	touch $@
 
 # Sources that tests and benchmarks translate; they are unpacked, never imported. Tests that need them skip without.

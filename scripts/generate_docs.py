@@ -3,7 +3,7 @@
 python scripts/generate_docs.py            write them
 python scripts/generate_docs.py --check    write nothing; exit with 1 when one is out of date
 
-Pages: docs/diagnostics.md, docs/cli.md, docs/api/*.md. Blocks stand in README.md and docs/*.md between
+Pages: docs/diagnostics.md, docs/cli.md, docs/api/*.md. Blocks stand in README.md, README.zh.md and docs/ between
 ``<!-- generated: NAME -->`` and ``<!-- end -->``; ``<!-- translate -->`` in front of a Python block asks for its
 translation behind it.
 """
@@ -289,7 +289,7 @@ def _plain_lines(home: str, title: str, rows: Sequence[Row]) -> Iterator[str]:
         yield f"- {', '.join(names)}: {' '.join(text.split())}"
 
 
-# ---- blocks of README.md and docs/*.md
+# ---- blocks of pages that are written by hand
 
 
 @lru_cache(maxsize=1)
@@ -461,7 +461,8 @@ def _translated(code: str) -> str:
 def pages() -> dict[str, str]:
     """Return every generated page, and every page with generated blocks, by its path in the repository."""
     found = {"docs/diagnostics.md": diagnostics_page(), "docs/cli.md": cli_page(), **api_pages()}
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+    by_hand = [path for path in sorted((ROOT / "docs").rglob("*.md")) if path.parent.name != "api"]
+    for path in (ROOT / "README.md", ROOT / "README.zh.md", *by_hand):
         name = path.relative_to(ROOT).as_posix()
         text = path.read_text(encoding="utf-8") if path.exists() else ""
         if name not in found and ("<!-- generated: " in text or "<!-- translate -->" in text):

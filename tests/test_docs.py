@@ -17,10 +17,10 @@ from torch2ms.cli import command
 from torch2ms.diagnostics import CODES
 
 ROOT = Path(__file__).resolve().parent.parent
-WRITTEN = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] + [
-    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").glob("*.md"))
+PAGES = ["README.md", "README.zh.md", "CONTRIBUTING.md", "CHANGELOG.md"] + [
+    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md"))
 ]
-PAGES = WRITTEN + [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs" / "api").glob("*.md"))]
+WRITTEN = [page for page in PAGES if not page.startswith("docs/api/")]
 
 
 def read(page: str) -> str:
@@ -92,7 +92,7 @@ def test_commands_exist(page: str) -> None:
         if words[0] == "torch2ms":
             check_options(words)
         elif words[0] == "make":
-            targets = re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE)
+            targets = re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE)
             named = [word for word in words[1:] if "=" not in word]
             assert set(named) <= set(targets), " ".join(words)
 
@@ -119,7 +119,7 @@ def check_options(words: list[str]) -> None:
 
 
 def test_commands_are_found_at_all() -> None:
-    found = [" ".join(words) for words in commands("README.md")]
+    found = [" ".join(words) for page in ("README.md", "docs/output.md") for words in commands(page)]
     for start in (
         "make demo",
         "make test",
@@ -144,7 +144,7 @@ def test_options_of_the_generated_program_exist(generator: ModuleType) -> None:
     files["eval.py"] += files["train.py"]
     files["main.py"] = read("examples/resnet50_cifar10/main.py")
     seen = set()
-    for words in commands("README.md"):
+    for words in commands("docs/output.md"):
         if words[0] == "python" and words[1] in files:
             seen.add(words[1])
             for option in (word for word in words[2:] if word.startswith("--")):
@@ -152,10 +152,10 @@ def test_options_of_the_generated_program_exist(generator: ModuleType) -> None:
     assert seen == {"train.py", "eval.py", "convert_weights.py", "main.py"}
 
 
-def test_what_readme_says_that_out_holds_is_generated() -> None:
+def test_what_the_page_says_that_out_holds_is_generated() -> None:
     from torch2ms.generate import ProgramFacts, generate
 
-    section = read("README.md").partition("`out` then holds")[2].partition("##")[0]
+    section = read("docs/output.md").partition("`out` then holds")[2]
     for name in generate(ProgramFacts("resnet", "resnet50")):
         assert name == "requirements.txt" or (name.partition("/")[0] in section), name
 
@@ -214,3 +214,62 @@ def test_the_mapping_of_the_contributing_page_works(tmp_path: Path) -> None:
     source = f"import torch\n\n\ndef f(x: torch.Tensor, a, b):\n    return {row.examples[0].before}\n"
     emitted = translate_source(source, options=Options(mappings=(str(table),))).text
     assert f"return {row.examples[0].after.replace('mindspore.ops', 'ops')}\n" in emitted
+
+
+def test_every_page_stands_in_the_navigation_of_the_site_once() -> None:
+    import yaml
+
+    def pages(entry: object) -> Iterator[str]:
+        if isinstance(entry, str):
+            yield entry
+        elif isinstance(entry, dict):
+            for inner in entry.values():
+                yield from pages(inner)
+        elif isinstance(entry, list):
+            for inner in entry:
+                yield from pages(inner)
+
+    site = yaml.safe_load(read("mkdocs.yml"))
+    written = [page.removeprefix("docs/") for page in PAGES if page.startswith("docs/")]
+    assert sorted(pages(site["nav"])) == sorted(written)
+
+
+def page_file(page: str, name: str) -> str:
+    """Return the code that a page tells the reader to save as ``name``."""
+    found = re.search(rf"<!-- file: {re.escape(name)} -->\n```python\n(.*?)^```", read(page), re.DOTALL | re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize("page", ["docs/first-migration.md", "docs/zh/first-migration.md"])
+def test_the_first_migration_is_what_the_page_says(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Walk through the page as a reader does, as far as that needs neither framework."""
+    from torch2ms.cli import run
+
+    (tmp_path / "digits").mkdir()
+    (tmp_path / "digits" / "train.py").write_text(page_file(page, "digits/train.py"), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    walked = [words[1:] for words in commands(page) if words[:2] in (["torch2ms", "scan"], ["torch2ms", "translate"])]
+    assert [words[0] for words in walked[:2]] == ["scan", "translate"]
+    for words in walked:
+        if words[1:2] == ["digits"]:
+            assert run([*words, "--no-cache"]) == 0, " ".join(words)
+    emitted = (tmp_path / "digits-ms" / "train.py").read_text(encoding="utf-8")
+    assert "TORCH2MS" not in emitted
+    assert "grad_fn = ms.value_and_grad" in emitted
+    assert (tmp_path / "digits-ms" / "convert_weights.py").is_file()
+    assert "mint.nn.Conv2d" in (tmp_path / "digits-ascend" / "train.py").read_text(encoding="utf-8")
+
+
+def test_the_site_and_the_pages_of_two_languages_show_one_program() -> None:
+    pages = ("docs/first-migration.md", "docs/zh/first-migration.md")
+    assert len({page_file(page, "digits/train.py") for page in pages}) == 1
+
+
+def test_blocks_of_python_that_speak_of_the_api_run() -> None:
+    """The first block of the page of the Python API is run as it stands."""
+    blocks = re.findall(r"^```python\n(.*?)^```", read("docs/howto/python-api.md"), re.DOTALL | re.MULTILINE)
+    names: dict[str, object] = {}
+    exec(compile(blocks[0], "docs/howto/python-api.md", "exec"), names)
+    assert "mindspore" in str(names["result"].text)  # type: ignore[attr-defined]
+    assert "torch2ms.Options(target=torch2ms.Target(" in blocks[1]

@@ -26,6 +26,7 @@ from torch2ms.cli_translate import scan, translate, update
 from torch2ms.cli_verify import convert_weights, demo, verify
 from torch2ms.config import NEWEST, OLDEST
 from torch2ms.errors import Torch2msError
+from torch2ms.language import LANGUAGES, use
 from torch2ms.reports.escape import shortened
 
 __all__ = ["command", "main", "run"]
@@ -58,8 +59,16 @@ def _show_version(context: click.Context, parameter: click.Parameter, is_asked: 
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
     help="Show the versions of torch2ms, its tables and its targets, and exit.",
 )  # fmt: skip
-def command() -> None:
+@click.option(
+    "--lang",
+    type=click.Choice(LANGUAGES),
+    default="en",
+    envvar="TORCH2MS_LANG",
+    help="Language of summaries and of report.html.  [default: en, or TORCH2MS_LANG]",
+)
+def command(lang: str) -> None:
     """Translate PyTorch projects into MindSpore projects, and prove that both compute the same."""
+    use(lang)
 
 
 for _command in (translate, update, scan, explain, tables, convert_weights, verify, demo):

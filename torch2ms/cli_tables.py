@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from torch2ms.cli_output import language_option
 from torch2ms.errors import UsageError
 
 if TYPE_CHECKING:
@@ -25,8 +26,10 @@ def _load(mapping: tuple[str, ...]) -> Tables:
 
 @click.command()
 @click.argument("name")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
-def explain(name: str, mapping: tuple[str, ...]) -> None:
+@language_option
+def explain(name: str, form: str, mapping: tuple[str, ...]) -> None:
     """Explain one mapping (torch.nn.Conv2d), by release and device and with its proof, or one diagnostic (T2M201)."""
     from torch2ms.diagnostics import CODES
 
@@ -35,6 +38,11 @@ def explain(name: str, mapping: tuple[str, ...]) -> None:
     from torch2ms.mapping_tables.explain import explain as explain_name
     from torch2ms.mapping_tables.explain import explain_code
 
+    if form == "json":
+        from torch2ms.mapping_tables.explain_data import explained
+
+        click.echo(json.dumps(explained(_load(mapping), name), indent=1, ensure_ascii=False))
+        return
     text = explain_code(name.upper()) if name.upper() in CODES else explain_name(_load(mapping), name)
     click.echo(text, nl=not text.endswith("\n"))
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from torch2ms.cli_config import CHOICES, FailOn, settings_for
-from torch2ms.cli_output import say
-from torch2ms.reports.escape import one_line
+from torch2ms.cli_output import language_option, say
+from torch2ms.reports.escape import one_line, printable
 
 if TYPE_CHECKING:
     from torch2ms.config import Options
@@ -68,15 +68,15 @@ def _target_options(function: _Command) -> _Command:
         click.option(
             "--format",
             "form",
-            type=click.Choice(["text", "json", "github"]),
+            type=click.Choice(["text", "json", "lines", "github"]),
             default="text",
             show_default=True,
-            help="Form of the report on stdout; github: annotations for GitHub Actions.",
+            help="Form of the report on stdout; lines: one a diagnostic, for editors; github: for GitHub Actions.",
         ),
     )
     for option in reversed(options):
         function = option(function)
-    return function
+    return language_option(function)
 
 
 @click.command()
@@ -166,11 +166,23 @@ def _say_update(made: Update) -> None:
 
 
 @click.command()
-@click.argument("src")
+@click.argument("src", required=False)
 @_target_options
 @click.option("--report", "folder", metavar="DIR", help="Also write the report files into this folder.")
-def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="OLD NEW",
+    help="Say what changed from the report OLD to NEW (folders, or report.json); exit with 1 when it is worse.",
+)
+def scan(src: str | None, form: str, folder: str | None, compare: tuple[str, str] | None, **given: Any) -> int:
     """Show what of SRC can be translated: its APIs, its tricks and hyperparameters. Nothing of SRC is written."""
+    if compare is not None:
+        if src is not None or folder is not None:
+            raise click.UsageError("--compare reads two reports: give no SRC, and no --report")
+        return _compare(*compare, form)
+    if src is None:
+        raise click.UsageError("missing SRC")
     settings = settings_for(Path(src), _by_key(given))
     report = _run(src, None, settings.options, force=False, dry_run=True)
     if folder is not None:
@@ -179,6 +191,17 @@ def scan(src: str, form: str, folder: str | None, **given: Any) -> int:
         write_reports(report, Path(folder))
     _show(report, form, src, "OUT")
     return _exit_code(report.worst, settings.fail_on)
+
+
+def _compare(old: str, new: str, form: str) -> int:
+    """Print the difference of two reports; 1 when the new one is worse."""
+    from torch2ms.reports.comparison import compare_reports, read_report
+
+    if form not in ("text", "json"):
+        raise click.UsageError("--compare prints text or json")
+    found = compare_reports(read_report(Path(old)), read_report(Path(new)))
+    click.echo(found.to_json() if form == "json" else printable(found.to_text()), nl=False)
+    return 1 if found.is_worse else 0
 
 
 _NAMED = 5  # edited files that a warning names
@@ -287,6 +310,10 @@ def _show(report: Report, form: str, src: str, out: str, *, is_written: bool = F
         from torch2ms.reports.json import to_json
 
         click.echo(to_json(report), nl=False)
+        return
+    if form == "lines":
+        for entry in sorted(report.diagnostics):
+            click.echo(one_line(str(entry)))
         return
     if form == "github":
         from torch2ms.reports.github import to_github

@@ -46,9 +46,10 @@ def _progress(message: str) -> None:
 @_KWARGS
 @click.option("--reverse", is_flag=True, help="From MindSpore to PyTorch.")
 @click.option("--whole", is_flag=True, help="With --reverse: the optimizer's state and the rest of a checkpoint too.")
+@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def convert_weights(
-    source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, whole: bool,
+    source: str, destination: str, project: str, entry: str, kwargs: str, reverse: bool, whole: bool, form: str,
     mapping: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Convert the weights IN to OUT (.ckpt, .safetensors), or back with --reverse.
@@ -68,6 +69,16 @@ def convert_weights(
         whole=whole,
         mappings=mapping,
     )
+    if form == "json":
+        found = {
+            "schema": 1,
+            "written": printable(destination),
+            "arrays": result.parameters,
+            "dropped": [printable(name) for name in result.dropped],
+            "notes": [printable(note) for note in result.notes],
+        }
+        click.echo(json.dumps(found, indent=1))
+        return
     click.echo(f"{printable(destination)}: {result.parameters} arrays written")
     if result.dropped:
         say(f"without a counterpart, left out: {', '.join(result.dropped)}")
@@ -153,12 +164,13 @@ def _tell(report: VerifyReport, form: str, page: str | None) -> int:
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--quick", is_flag=True, help="Smaller images and fewer steps.")
-def demo(folder: str | None, quick: bool) -> int:
+@click.option("--full", is_flag=True, help="The whole proof: larger images, more steps; about ten minutes.")
+def demo(folder: str | None, full: bool) -> int:
     """Run the main job on the bundled ResNet-50 example, on CPU.
 
-    Translates it, converts weights, verifies, trains, evaluates and resumes, and prints a table of what was measured.
+    Translates it, converts weights, shows the first figure, verifies, trains, evaluates and resumes, and prints a
+    table of what was measured. Needs PyTorch and MindSpore.
     """
     from torch2ms.demo import run_demo
 
-    return run_demo(Path(folder) if folder else None, quick=quick)
+    return run_demo(Path(folder) if folder else None, full=full)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from torch2ms.diagnostics import Severity
+from torch2ms.language import LANGUAGES, speaking
 from torch2ms.reports.html import to_html
 from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, LeftOut, Place, Report
 from torch2ms.reports.summary import summarize
@@ -344,3 +346,26 @@ def test_a_long_file_opens_in_portions_and_jumps_anywhere(report: Report, open_p
     page.execute_script("location.hash = '#f0L4321'")
     assert wait(page, "document.querySelector('tr.at')?.textContent.includes('x4321')")
     assert page.execute_script("return document.querySelectorAll('#file-0 tr[data-o]').length") <= 3100
+
+
+AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"  # where `make test` puts it
+RUN_AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, { resultTypes: ['violations'] }).then(
+  (found) => done(found.violations.map((entry) => [entry.impact, entry.id, entry.nodes[0].html])),
+  (error) => done([['error', String(error), '']]));
+"""
+
+
+@pytest.mark.parametrize("name", LANGUAGES)
+def test_axe_finds_no_serious_fault(report: Report, open_page: Open, name: str) -> None:
+    if not AXE.is_file():
+        pytest.skip("axe-core is not there (`make test` fetches it with npm)")
+    with speaking(name):
+        page = open_page(report)
+    page.execute_script("for (const item of document.querySelectorAll('details:not(.file)')) item.open = true")
+    page.execute_script("location.hash = '#f1L1'")
+    assert wait(page, "document.querySelector('#file-1 .diff') !== null")
+    page.execute_script(AXE.read_text(encoding="utf-8"))
+    found = page.execute_async_script(RUN_AXE)
+    assert [entry for entry in found if entry[0] not in ("minor", "moderate")] == []

@@ -12,7 +12,7 @@ from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import PROVED_ON, proofs_of
 from torch2ms.mapping_tables.schema import MappedTo, Row
 
-__all__ = ["NAMESPACES", "coverage", "dump"]
+__all__ = ["NAMESPACES", "coverage", "dump", "row_data"]
 
 # What the table of coverage shows: the namespaces that programs use, the longest that fits counts.
 NAMESPACES = (
@@ -116,10 +116,11 @@ def _calls(rows: list[Row]) -> dict[str, int]:
 
 def dump(tables: Tables) -> list[dict[str, Any]]:
     """Return every row as plain data that JSON can hold, sorted by name."""
-    return [_plain(tables, row) for row in sorted(tables.rows(), key=lambda row: row.name)]
+    return [row_data(tables, row) for row in sorted(tables.rows(), key=lambda row: row.name)]
 
 
-def _plain(tables: Tables, row: Row) -> dict[str, Any]:
+def row_data(tables: Tables, row: Row) -> dict[str, Any]:
+    """Return one row as plain data: its targets, what is emitted by release and device, examples and proofs."""
     return {
         "name": row.name,
         "kind": row.kind,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torch2ms.config import DEVICES, NEWEST, OLDEST, Target, Version
 from torch2ms.diagnostics import CODES
 from torch2ms.errors import UsageError
+from torch2ms.language import tr
 from torch2ms.mapping_tables.call_shapes import LETTERS
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
 from torch2ms.mapping_tables.example_calls import same_literal
@@ -64,8 +65,8 @@ def _unlisted(name: str) -> Iterator[str]:
 def explain_code(code: str) -> str:
     """Return the entry of a diagnostic."""
     entry = CODES[code]
-    lines = [f"{entry.code} {entry.name} ({entry.severity})", "", entry.meaning]
-    return "\n".join([*lines, *([f"What to do: {entry.advice}"] if entry.advice else [])]) + "\n"
+    lines = [f"{entry.code} {entry.name} ({tr(str(entry.severity))})", "", tr(entry.meaning)]
+    return "\n".join([*lines, *([f"{tr('What to do:')} {tr(entry.advice)}"] if entry.advice else [])]) + "\n"
 
 
 def _lines(tables: Tables, name: str, row: Row | None) -> Iterator[str]:

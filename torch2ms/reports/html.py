@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any
 
 from torch2ms.diagnostics import CODES
+from torch2ms.language import catalogue, counted, current, tr
 from torch2ms.reports.escape import printable
 from torch2ms.reports.model import Report
 from torch2ms.reports.sides import PageBudget, file_segments
@@ -35,6 +36,7 @@ def to_html(report: Report) -> str:
     template, style, script = _frame()
     page: str = template.render(
         report=report,
+        language={"en": "en", "zh": "zh-CN"}[current()],
         summary=summary,
         proof=standing,
         facts=_facts(report),
@@ -62,8 +64,14 @@ def _frame() -> tuple[Any, str, str]:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["printable"] = printable
+    environment.globals.update(_=tr, count=counted, noun=_noun)
     script = "(() => {\n'use strict';\n" + "\n".join(map(_part, _SCRIPTS)) + "\n})();\n"
     return environment.from_string(_part("report.html.j2")), _part("report.css"), script
+
+
+def _noun(number: int, noun: str) -> str:
+    """Return the heading of a count: the plural in English, one form elsewhere."""
+    return counted(number, noun).partition(" ")[2] if current() == "en" else tr(noun)
 
 
 def _part(name: str) -> str:
@@ -111,9 +119,9 @@ def _besides(summary: Summary) -> list[str]:
     """Return what is wrong besides the APIs that have no counterpart, so that the headline does not hide it."""
     errors = len(summary.other_errors)
     failed = summary.files["failed"]
-    besides = [f"{errors} other error" + "s" * (errors != 1)] if errors else []
+    besides = [counted(errors, "other error")] if errors else []
     if failed:
-        besides.append(f"{failed} file{'s' * (failed != 1)} that could not be translated")
+        besides.append(tr("{files} that could not be translated", files=counted(failed, "file")))
     return besides
 
 
@@ -142,7 +150,8 @@ def _data(report: Report, standing: Proof) -> dict[str, Any]:
     return {
         "names": [printable(name) for name in names],
         "files": files,
-        "codes": {code: [entry.name, entry.meaning, entry.advice] for code, entry in CODES.items()},
+        "codes": {code: [entry.name, tr(entry.meaning), tr(entry.advice)] for code, entry in CODES.items()},
+        "words": {} if current() == "en" else dict(catalogue(current())),
         "diagnostics": [
             [
                 entry.code,
@@ -168,7 +177,7 @@ def _data(report: Report, standing: Proof) -> dict[str, Any]:
             }
             for api in report.apis
         ],
-        "groups": list(GROUPS.values()),
+        "groups": [tr(group) for group in GROUPS.values()],
         "tasks": [_task(task, names) for task in tasks(report)],
         "checklist": [
             {
@@ -189,7 +198,7 @@ def _task(task: Task, names: dict[str, int]) -> dict[str, Any]:
         "c": task.code,
         "n": printable(task.name),
         "a": printable(task.advice),
-        "e": task.effort,
+        "e": tr(task.effort),
         "p": [[names[place.file], place.line, place.column] for place in task.places],
         "b": [names[path] for path in task.scripts],
     }

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch2ms.diagnostics import Diagnostic, Severity
 from torch2ms.errors import InternalError
+from torch2ms.language import speaking
 from torch2ms.reports.escape import printable
 from torch2ms.reports.layout import laid_out
 from torch2ms.reports.model import ApiUse, ChecklistItem, FileReport, PackageReport, Place, Report
@@ -25,7 +26,8 @@ def to_json(report: Report) -> str:
     """
     summary = summarize(report)
     target = report.target
-    standing = proof(report)
+    with speaking("en"):  # machines read it
+        standing = proof(report)
     document: dict[str, Any] = {
         "schema": SCHEMA_VERSION,
         "tool": report.tool,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
 from torch2ms.diagnostics import CODES, Diagnostic, Severity
+from torch2ms.language import speaking
 from torch2ms.reports.escape import one_line
 from torch2ms.reports.model import ApiUse, LeftOut, PackageReport, Place, Report
 from torch2ms.reports.summary import SEVERITIES, Summary, proof, summarize
@@ -23,10 +24,12 @@ _LINK = re.compile(r"(?i)\b(https?|ftp|www)(?=[:.])")
 def to_markdown(report: Report) -> str:
     """Return the report as Markdown: figures, scripts, tasks, errors and warnings, checklist, files, all APIs."""
     summary = summarize(report)
+    with speaking("en"):  # as all of this page
+        standing = proof(report)
     parts: list[str] = [
         "# Translation report",
         "",
-        f"{_text(report.tool)}, target: {_text(str(report.target))}. {_text(proof(report).text)}",
+        f"{_text(report.tool)}, target: {_text(str(report.target))}. {_text(standing.text)}",
         "",
         *_overview(report, summary),
         *_scripts(standings(report)),

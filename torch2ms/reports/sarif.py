@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 from torch2ms.diagnostics import CODES, Code, Diagnostic
+from torch2ms.language import speaking
 from torch2ms.reports.escape import printable
 from torch2ms.reports.layout import laid_out
 from torch2ms.reports.model import Report
@@ -29,11 +30,13 @@ def to_sarif(report: Report) -> str:
     seen: Counter[tuple[str, str, str]] = Counter()
     results = [_result(diagnostic, codes, seen) for diagnostic in report.diagnostics]
     results += [{**_result(found, codes, seen), "suppressions": [{"kind": "inSource"}]} for found in report.silenced]
+    with speaking("en"):  # machines read it
+        standing = proof(report)
     run = {
         "tool": {"driver": {"name": name, "version": version, "rules": [_rule(entry) for entry in CODES.values()]}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that was translated."}}},
-        "properties": {"target": str(report.target), "proof": proof(report).text},
+        "properties": {"target": str(report.target), "proof": standing.text},
         "results": results,
     }
     document = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}

@@ -9,6 +9,7 @@ from typing import get_args
 
 from torch2ms.config import Target
 from torch2ms.diagnostics import Diagnostic, Severity
+from torch2ms.language import tr
 from torch2ms.reports.model import ApiStatus, ApiUse, FileStatus, Report
 
 __all__ = ["API_STATUSES", "FILE_STATUSES", "SEVERITIES", "Proof", "Summary", "proof", "summarize"]
@@ -104,23 +105,31 @@ def proof(report: Report) -> Proof:
     portable = target.device == "portable"
     gpu, broken = _executed(mapped, target, "GPU") if portable else (frozenset(), ())
     if not executed:
-        devices = "CPU, Ascend and GPU" if portable else device
-        return Proof(executed, len(mapped), f"{release} on {devices}: documented, not executed.")
-    text = (
-        f"{release} on {device}: {len(executed)} of {len(mapped)} mapped APIs have an example that ran in both "
-        f"frameworks and agrees{_rest(len(mapped) - len(executed), failed)}."
+        devices = tr("CPU, Ascend and GPU") if portable else device
+        text = tr("{release} on {devices}: documented, not executed.", release=release, devices=devices)
+        return Proof(executed, len(mapped), text)
+    text = tr(
+        "{release} on {device}: {executed} of {mapped} mapped APIs have an example that ran in both frameworks and "
+        "agrees{rest}.",
+        release=release,
+        device=device,
+        executed=len(executed),
+        mapped=len(mapped),
+        rest=_rest(len(mapped) - len(executed), failed),
     )
     if gpu or broken:
-        text += f" On GPU: {len(gpu)} of {len(mapped)}{_rest(len(mapped) - len(gpu), broken)}. On Ascend:"
+        rest = _rest(len(mapped) - len(gpu), broken)
+        text += tr(" On GPU: {executed} of {mapped}{rest}.", executed=len(gpu), mapped=len(mapped), rest=rest)
+        text += tr(" On Ascend: documented, not executed.")
     elif portable:
-        text += " On Ascend and GPU:"
-    return Proof(executed, len(mapped), f"{text} documented, not executed." if portable else text)
+        text += tr(" On Ascend and GPU: documented, not executed.")
+    return Proof(executed, len(mapped), text)
 
 
 def _rest(others: int, failed: Sequence[str]) -> str:
     """Say what is with the APIs that were not executed with success."""
-    fails = f"; an example fails there of: {', '.join(failed)}" if failed else ""
-    return fails if others == len(failed) else f", the others are documented only{fails}"
+    fails = tr("; an example fails there of: {names}", names=", ".join(failed)) if failed else ""
+    return fails if others == len(failed) else tr(", the others are documented only") + fails
 
 
 def _executed(names: Sequence[str], target: Target, device: str) -> tuple[frozenset[str], tuple[str, ...]]:

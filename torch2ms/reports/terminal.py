@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch2ms.diagnostics import Severity
+from torch2ms.language import counted, tr
 from torch2ms.reports.escape import one_line
 from torch2ms.reports.model import Place, Report
 from torch2ms.reports.summary import Summary, proof, summarize
@@ -21,6 +22,7 @@ __all__ = ["render_terminal"]
 _FIRST = 5  # tasks; the report has the others
 _PLACES = 3
 _BAR = 24
+_LABEL = 13  # columns
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 Row = tuple[tuple[str, str], ...]  # cells: text and style
@@ -53,6 +55,7 @@ class _Page:
         ascii_only = console.options.ascii_only
         self.arrow = "->" if ascii_only else "→"
         self.dot = ", " if ascii_only else " · "
+        self.comma = tr(", ")
         self.times = "x" if ascii_only else "\N{MULTIPLICATION SIGN}"
         self.bar = "#" if ascii_only else "━"
 
@@ -98,31 +101,39 @@ class _Page:
         self.console.print(Padding(grid, (0, 0, 0, indent)), highlight=False)
 
 
+def _label(text: str) -> tuple[str, str]:
+    """Return a label as wide as the widest, as a terminal counts: a Chinese character takes two columns."""
+    from rich.cells import cell_len
+
+    return text + " " * max(1, _LABEL - cell_len(text)), "dim"
+
+
 def _overview(page: _Page, report: Report, summary: Summary) -> None:
-    files = page.dot.join(f"{count} {status}" for status, count in summary.files.items() if count)
-    page.line(("Files        ", "dim"), (files or "none", ""))
+    files = page.dot.join(f"{count} {tr(status)}" for status, count in summary.files.items() if count)
+    page.line(_label(tr("Files")), (files or tr("none"), ""))
     share = summary.satisfied
     if share is not None:
         total = sum(summary.apis.values())
-        cells = [("torch APIs   ", "dim"), (f"{total - len(summary.unmapped)} of {total} translated", "")]
+        done = tr("{done} of {total} translated", done=total - len(summary.unmapped), total=total)
+        cells = [_label(tr("torch APIs")), (done, "")]
         if page.console.is_terminal:
             full = int(share * _BAR)  # rounded down: a full bar means all
             cells += [("  ", ""), (page.bar * full, "green"), (page.bar * (_BAR - full), "red")]
             cells += [(f" {_percent(share)}", "bold")]
         page.line(*cells)
-    found = page.dot.join(_count(count, str(severity)) for severity, count in summary.severities.items() if count)
+    found = page.dot.join(counted(count, str(severity)) for severity, count in summary.severities.items() if count)
     if report.silenced:
-        found += f"{page.dot if found else ''}{len(report.silenced)} silenced"
-    page.line(("Diagnostics  ", "dim"), (found or "none", _STYLES[_worst(summary)] if found else "green"))
+        found += f"{page.dot if found else ''}{tr('{number} silenced', number=len(report.silenced))}"
+    page.line(_label(tr("Diagnostics")), (found or tr("none"), _STYLES[_worst(summary)] if found else "green"))
     for package in report.packages:
-        found = page.dot.join(_count(package.count(s), str(s)) for s in (Severity.ERROR, Severity.WARNING))
-        about = f"{_count(len(package.files), 'file')} taken along{page.dot}{found} in it"
-        page.line(("Package      ", "dim"), (f"{one_line(package.title)}  ", "bold"), (about, ""))
+        counts = page.dot.join(counted(package.count(s), str(s)) for s in (Severity.ERROR, Severity.WARNING))
+        about = tr("{files} taken along", files=counted(len(package.files), "file"))
+        page.line(_label(tr("Package")), (f"{one_line(package.title)}  ", "bold"), (f"{about}{page.dot}{counts}", ""))
     if report.left_out:
         shown = [f"{one_line(entry.path)} ({one_line(entry.reason)})" for entry in report.left_out[:_PLACES]]
         rest = len(report.left_out) - len(shown)
         more = f" (+{rest})" if rest else ""
-        page.line(("Left out     ", "dim"), (page.dot.join(shown) + more, ""))
+        page.line(_label(tr("Left out")), (page.dot.join(shown) + more, ""))
 
 
 def _percent(share: float) -> str:
@@ -138,13 +149,14 @@ def _scripts(page: _Page, found: Sequence[Standing]) -> None:
     if found:
         ready = sum(standing.state == "ready" for standing in found)
         style = "green" if ready == len(found) else "yellow"
-        page.line(("Scripts      ", "dim"), (f"{ready} of {len(found)} entry scripts can run on every path", style))
+        text = tr("{ready} of {total} entry scripts can run on every path", ready=ready, total=len(found))
+        page.line(_label(tr("Scripts")), (text, style))
         waiting = [standing for standing in found if standing.tasks]
         for standing in waiting[:_FIRST]:
             names = [one_line(name) for name in standing.blocked_by[:_PLACES]]
             rest = len(standing.tasks) - len(names)
             blocks = ", ".join(names) + (f" (+{rest})" if rest else "")
-            page.line((f"  {one_line(standing.path)}", ""), ("  blocked by ", "dim"), (blocks, "red"))
+            page.line((f"  {one_line(standing.path)}", ""), (f"  {tr('blocked by')} ", "dim"), (blocks, "red"))
         _more(page, len(waiting) - _FIRST)
 
 
@@ -153,15 +165,15 @@ def _todo(page: _Page, left: Sequence[Task]) -> None:
     if not left:
         return
     places = sum(len(task.places) for task in left)
-    page.heading("To do, in this order", f"{_count(len(left), 'task')}, {_count(places, 'place')}")
+    page.heading(tr("To do, in this order"), f"{counted(len(left), 'task')}{page.comma}{counted(places, 'place')}")
     group = ""
     for task in left[:_FIRST]:
         if task.group != group and len({other.group for other in left}) > 1:
             group = task.group
-            page.line((f"  {GROUPS[task.group]}", "bold"))
+            page.line((f"  {tr(GROUPS[task.group])}", "bold"))
         page.line(
             (f"{len(task.places)}{page.times}".rjust(4) + "  ", "bold"),
-            (f"{task.code or 'failed'}  ", "red"),
+            (f"{task.code or tr('failed')}  ", "red"),
             (f"{one_line(task.name)}  ", "bold"),
             (_where(task.places), "dim"),
         )
@@ -186,22 +198,23 @@ def _next(page: _Page, report: Report, summary: Summary, src: str, out: str, is_
     code = _code_to_explain(report)
     rows: list[Row] = []
     if is_written:
-        rows.append(((_quote(f"{out.rstrip('/')}/torch2ms_report/report.html"), "green"), ("the report", "dim")))
+        rows.append(((_quote(f"{out.rstrip('/')}/torch2ms_report/report.html"), "green"), (tr("the report"), "dim")))
     if summary.unmapped:
         name = one_line(summary.unmapped[0].name)
-        rows.append(((f"torch2ms explain {name}", "green"), ("what is known of it", "dim")))
+        rows.append(((f"torch2ms explain {name}", "green"), (tr("what is known of it"), "dim")))
     elif code:
-        rows.append(((f"torch2ms explain {code}", "green"), ("what it means and what to do", "dim")))
+        rows.append(((f"torch2ms explain {code}", "green"), (tr("what it means and what to do"), "dim")))
     if any(file.output is not None for file in report.files):
         command = f"torch2ms verify {_quote(src)} {_quote(out)} --entry {_entry(report)}{_inputs(report)}"
-        rows.append(((command, "green"), ("prove that both compute the same", "dim")))
+        rows.append(((command, "green"), (tr("prove that both compute the same"), "dim")))
         if any(file.path == "train.py" and file.status == "generated" for file in report.files):
-            rows.append(((f"cd {_quote(out)} && python train.py --dataset synthetic", "green"), ("train it", "dim")))
+            command = f"cd {_quote(out)} && python train.py --dataset synthetic"
+            rows.append(((command, "green"), (tr("train it"), "dim")))
         if is_written and report.target.device == "portable":
             command = f"torch2ms translate {_quote(src)} {_quote(out.rstrip('/') + '-ascend')} --device ascend"
-            rows.append(((command, "green"), ("MindSpore's own operators for Ascend", "dim")))
+            rows.append(((command, "green"), (tr("MindSpore's own operators for Ascend"), "dim")))
     if rows:
-        page.heading("Next")
+        page.heading(tr("Next"))
         page.rows(rows)
 
 
@@ -229,10 +242,6 @@ def _quote(text: str) -> str:
     return shlex.quote(text) if text else text
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _more(page: _Page, rest: int) -> None:
     if rest > 0:
-        page.line((f"      and {rest} more, see the report", "dim"))
+        page.line((f"      {tr('and {rest} more, see the report', rest=rest)}", "dim"))

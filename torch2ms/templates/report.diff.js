@@ -4,6 +4,11 @@ const FOLD_FROM = 9; // shorter equal stretches are not folded
 const PORTION = 1500; // rows put on the page at once
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff]/gu;
 
+// A text in the language of the page, with its placeholders filled in.
+function tr(text, values = {}) {
+  return (DATA.words[text] || text).replace(/\{(\w+)\}/g, (whole, key) => (key in values ? values[key] : whole));
+}
+
 function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -209,9 +214,9 @@ class Diff {
     const heads = this.view === 'split' ? ['source line', 'source', 'output line', 'output'] : COLUMNS[this.view].map((c) => (c ? 'line' : 'code'));
     this.element = el('div', { class: 'diff-scroll' },
       el('table', { class: `diff ${this.view}${options.wrap ? '' : ' nowrap'}` },
-        el('caption', { class: 'sr' }, `${file.path}: source and output`),
+        el('caption', { class: 'sr' }, tr('{path}: source and output', { path: file.path })),
         el('colgroup', {}, COLUMNS[this.view].map((name) => el('col', { class: name || null }))),
-        el('thead', { class: 'sr' }, el('tr', {}, heads.map((head) => el('th', { scope: 'col' }, head)))),
+        el('thead', { class: 'sr' }, el('tr', {}, heads.map((head) => el('th', { scope: 'col' }, tr(head))))),
         this.body)); // prettier-ignore
     this.queue = foldRows(this.rows, this.marks);
     this.unseen(0);
@@ -231,7 +236,7 @@ class Diff {
   }
 
   rowElements(row) {
-    if (row.kind === 'gap') return [this.fold(el('p', {}, `${row.count} unchanged lines are not carried by this page`))];
+    if (row.kind === 'gap') return [this.fold(el('p', {}, tr('{count} unchanged lines are not carried by this page', { count: row.count })))];
     const elements = lineElements(row, this.view);
     const said = (row.o && this.marks.get(row.o)) || [];
     const where = elements.findIndex((node) => node.dataset.o === String(row.o));
@@ -243,8 +248,9 @@ class Diff {
   ending() {
     const [old, fresh] = this.file.end;
     if (old && fresh) return [];
-    const which = old ? 'The output ends' : fresh ? 'The source ends' : this.file.one ? 'The file ends' : 'Both end';
-    return [this.fold(el('p', {}, `${which} without a newline`))];
+    const text = old ? tr('The output ends without a newline') : fresh ? tr('The source ends without a newline')
+      : this.file.one ? tr('The file ends without a newline') : tr('Both end without a newline'); // prettier-ignore
+    return [this.fold(el('p', {}, text))];
   }
 
   fold(content) {
@@ -264,7 +270,7 @@ class Diff {
   offerRest() {
     if (!this.queue.length) return;
     const left = this.queue.reduce((sum, block) => sum + block.rows.length, 0);
-    this.rest = this.fold(el('button', { type: 'button', onclick: () => this.showMore() }, `Show more: ${left} lines are left`));
+    this.rest = this.fold(el('button', { type: 'button', onclick: () => this.showMore() }, tr('Show more: {left} lines are left', { left })));
     this.body.append(this.rest);
   }
 
@@ -281,9 +287,9 @@ class Diff {
   }
 
   foldButton(rows) {
-    const what = rows.some((row) => row.change) ? 'lines' : 'unchanged lines';
     const count = rows.filter((row) => row.kind === 'line').length;
-    const row = this.fold(el('button', { type: 'button', onclick: () => this.unfold(row) }, `⋯ ${count} ${what}`));
+    const text = rows.some((row) => row.change) ? tr('⋯ {count} lines', { count }) : tr('⋯ {count} unchanged lines', { count });
+    const row = this.fold(el('button', { type: 'button', onclick: () => this.unfold(row) }, text));
     row.foldedRows = rows;
     return row;
   }

@@ -69,8 +69,8 @@ function codeOf(file) {
 }
 
 function fill(id, count, total, content) {
-  $(`${id}-tally`).textContent = count === total ? `${total}` : `${count} of ${total}`;
-  $(`${id}-list`).replaceChildren(...(content.length ? content : [el('p', { class: 'empty' }, total ? 'Nothing passes the filter.' : 'None.')]));
+  $(`${id}-tally`).textContent = count === total ? `${total}` : tr('{count} of {total}', { count, total });
+  $(`${id}-list`).replaceChildren(...(content.length ? content : [el('p', { class: 'empty' }, total ? tr('Nothing passes the filter.') : tr('None.'))]));
 }
 
 function apply() {
@@ -102,7 +102,7 @@ function apply() {
 
   $('clear').disabled = !Object.values(filter).some((value) => value.size ?? value);
   const shown = files.filter((file) => !file.element.hidden).length;
-  $('shown').textContent = `${passing.length} of ${plural(diagnostics.length, 'diagnostic')}, ${shown} of ${plural(files.length, 'file')}`;
+  $('shown').textContent = tr('{found} of {diagnostics}, {shown} of {files}', { found: passing.length, diagnostics: plural(diagnostics.length, 'diagnostic'), shown, files: plural(files.length, 'file') });
 }
 
 function showApis(apis) {
@@ -121,15 +121,15 @@ function fileElement(file) {
   for (const entry of byFile.get(file.index) || []) counts[entry.severity]++;
   const severities = [2, 1, 0].filter((severity) => counts[severity]).map((severity) =>
     el('span', { title: plural(counts[severity], SEVERITIES[severity]) }, mark(severity), String(counts[severity]),
-      el('span', { class: 'sr' }, ` ${SEVERITIES[severity]}s`))); // prettier-ignore
+      el('span', { class: 'sr' }, ` ${tr(SEVERITIES[severity])}`))); // prettier-ignore
   const lines = [
-    file.add ? el('span', { class: 'plus', title: 'lines added' }, `+${file.add}`) : null,
-    file.del ? el('span', { class: 'minus', title: 'lines removed' }, `−${file.del}`) : null,
+    file.add ? el('span', { class: 'plus', title: tr('lines added') }, `+${file.add}`) : null,
+    file.del ? el('span', { class: 'minus', title: tr('lines removed') }, `−${file.del}`) : null,
   ];
   const summary = [
     el('span', { class: 'mono' }, file.path),
-    stateOf(file) === 'needs work' && file.s !== 'failed' ? el('span', { class: 'pill error' }, 'needs work') : pill(file.s),
-    file.crlf ? el('span', { class: 'pill', title: 'Lines end with CR LF' }, 'CRLF') : null,
+    stateOf(file) === 'needs work' && file.s !== 'failed' ? el('span', { class: 'pill error' }, tr('needs work')) : pill(file.s),
+    file.crlf ? el('span', { class: 'pill', title: tr('Lines end with CR LF') }, 'CRLF') : null,
     el('span', { class: 'right' }, el('span', { class: 'severities' }, severities), lines),
   ];
   file.element = el('details', { class: 'item file', id: `file-${file.index}` }, el('summary', {}, summary));
@@ -176,14 +176,14 @@ function openFile(file) {
 }
 
 function absence(file) {
-  if (file.g) return 'The file is empty.';
-  if (file.full) return 'This page has no room for more code. The change is in changes.diff, beside it.';
+  if (file.g) return tr('The file is empty.');
+  if (file.full) return tr('This page has no room for more code. The change is in changes.diff, beside it.');
   const reasons = {
-    unchanged: 'Needs no change: the output is the source, byte for byte.',
-    copied: 'Copied byte for byte.',
-    generated: 'Generated; its text is not part of the report.',
+    unchanged: tr('Needs no change: the output is the source, byte for byte.'),
+    copied: tr('Copied byte for byte.'),
+    generated: tr('Generated; its text is not part of the report.'),
   };
-  return reasons[file.s] || 'There is no text to show.';
+  return reasons[file.s] || tr('There is no text to show.');
 }
 
 // After a change of the filter or the view: bodies are made anew, as they come into sight.
@@ -202,8 +202,8 @@ function sayMark(entry, width, withLine) {
   const severity = SEVERITIES[entry.severity];
   return el('tr', { class: `says ${severity}` },
     el('td', { colspan: width },
-      el('span', { class: 'head' }, mark(entry.severity), `${entry.code} ${severity}`),
-      withLine ? `line ${entry.line}: ` : '', prose(entry.message), ' ',
+      el('span', { class: 'head' }, mark(entry.severity), `${entry.code} ${tr(severity)}`),
+      withLine ? tr('line {line}: ', { line: entry.line }) : '', prose(entry.message), ' ',
       entry.advice ? el('span', { class: 'advice' }, prose(entry.advice)) : null)); // prettier-ignore
 }
 
@@ -213,7 +213,7 @@ function showFiles(counted) {
     file.element.hidden = !fileShown(file, counted);
     if (!file.element.hidden) shown++;
   }
-  $('files-tally').textContent = shown === files.length ? `${files.length}` : `${shown} of ${files.length}`;
+  $('files-tally').textContent = shown === files.length ? `${files.length}` : tr('{count} of {total}', { count: shown, total: files.length });
   $('files-empty').hidden = shown > 0;
   renewBodies();
 }
@@ -285,8 +285,7 @@ function followHash() {
 function setTheme(theme) {
   if (theme === 'auto') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  $('theme').textContent = `Theme: ${theme}`;
-  $('theme').setAttribute('aria-label', `Colour theme: ${theme === 'auto' ? 'as the system' : theme}`);
+  $('theme').textContent = { auto: tr('Theme: auto'), light: tr('Theme: light'), dark: tr('Theme: dark') }[theme];
 }
 
 function remembered(key, value) {
@@ -306,7 +305,7 @@ function start() {
     remembered('torch2ms-theme', next);
   });
   if (matchMedia('(max-width: 60rem)').matches) $('view').value = 'unified';
-  $('files-list').append(...files.map(fileElement), el('p', { class: 'empty', id: 'files-empty', hidden: true }, files.length ? 'Nothing passes the filter.' : 'None.'));
+  $('files-list').append(...files.map(fileElement), el('p', { class: 'empty', id: 'files-empty', hidden: true }, files.length ? tr('Nothing passes the filter.') : tr('None.')));
   $('file-names').append(...files.map((file) => el('option', { value: file.path })));
   $('api-names').append(...DATA.apis.map((api) => el('option', { value: api.n })));
 

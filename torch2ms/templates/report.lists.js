@@ -3,11 +3,12 @@ const SEVERITIES = ['note', 'warning', 'error'];
 const FEW = 400; // entries built at once in one list
 
 function plural(count, noun) {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  const counted = `{number} ${noun}`;
+  return DATA.words[counted] ? tr(counted, { number: count }) : `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function pill(text) {
-  return el('span', { class: `pill ${text}` }, text);
+  return el('span', { class: `pill ${text}` }, tr(text));
 }
 
 // Text in which `backticks` stand for code.
@@ -18,7 +19,7 @@ function prose(text) {
 
 function placeLink(file, line, text) {
   const short = text && text.length < 30 ? 'place' : null;
-  return el('a', { class: short, href: `#/${encodeURI(DATA.names[file])}:${line}`, 'aria-label': `${DATA.names[file]}, line ${line}` }, text || String(line));
+  return el('a', { class: short, href: `#/${encodeURI(DATA.names[file])}:${line}`, 'aria-label': text ? null : tr('{path}, line {line}', { path: DATA.names[file], line }) }, text || String(line));
 }
 
 function mark(severity) {
@@ -48,7 +49,7 @@ function portions(entries, build, parent) {
     for (const entry of entries.slice(at, at + FEW)) parent.append(build(entry));
     at += FEW;
     if (at < entries.length) {
-      more.textContent = `Show more: ${entries.length - at} are left`;
+      more.textContent = tr('Show more: {left} are left', { left: entries.length - at });
       parent.after(more);
     }
   };
@@ -72,9 +73,9 @@ function todoItem(task) {
     mark(2),
     el('span', { class: 'mono' }, task.n),
     el('span', { class: 'mono' }, task.c),
-    el('span', { class: 'right' }, el('span', {}, `to write: ${task.e}`), el('span', {}, `${plural(task.p.length, 'place')} in ${plural(files, 'file')}`)),
+    el('span', { class: 'right' }, el('span', {}, tr('to write: {what}', { what: task.e })), el('span', {}, tr('{places} in {files}', { places: plural(task.p.length, 'place'), files: plural(files, 'file') }))),
   ];
-  const blocked = task.b.length ? el('p', { class: 'fine' }, `Stands in the way of ${task.b.map((file) => DATA.names[file]).join(', ')}.`) : null;
+  const blocked = task.b.length ? el('p', { class: 'fine' }, tr('Stands in the way of {files}.', { files: task.b.map((file) => DATA.names[file]).join(', ') })) : null;
   const body = () => [el('div', { class: 'body' }, task.a ? el('p', {}, prose(task.a)) : null, blocked, placeList(task.p))];
   return lazyDetails({ class: 'item' }, summary, body, task.p.length <= 60);
 }
@@ -93,7 +94,7 @@ function diagnosticGroup(code, found, open) {
     mark(found[0].severity),
     el('span', { class: 'mono' }, code),
     el('span', {}, name),
-    el('span', { class: 'right' }, el('span', {}, SEVERITIES[found[0].severity]), el('span', {}, plural(found.length, 'place'))),
+    el('span', { class: 'right' }, el('span', {}, tr(SEVERITIES[found[0].severity])), el('span', {}, plural(found.length, 'place'))),
   ];
   const body = () => {
     const rows = el('tbody');
@@ -113,7 +114,7 @@ function checklistGroups(items) {
   for (const item of items) topics.set(item.t, [...(topics.get(item.t) || []), item]);
   return [...topics].map(([topic, group]) => {
     const shown = [...new Set(group.map((item) => item.v))];
-    const summary = [el('span', {}, topic), el('span', { class: 'mono' }, shown.slice(0, 2).join(', ').slice(0, 90)), el('span', { class: 'right' }, String(group.length))];
+    const summary = [el('span', {}, tr(topic)), el('span', { class: 'mono' }, shown.slice(0, 2).join(', ').slice(0, 90)), el('span', { class: 'right' }, String(group.length))];
     return lazyDetails({ class: 'item' }, summary, () => [checklistTable(group)], items.length <= 12);
   });
 }
@@ -121,12 +122,12 @@ function checklistGroups(items) {
 function checklistTable(items) {
   const rows = items.map((item) =>
     el('tr', {},
-      el('th', { scope: 'row' }, item.t),
+      el('th', { scope: 'row' }, tr(item.t)),
       el('td', { class: 'mono' }, item.v),
       el('td', { class: 'mono' }, item.m || '–'),
       el('td', {}, item.p ? placeLink(item.p[0], item.p[1], `${DATA.names[item.p[0]]}:${item.p[1]}`) : '–'),
       el('td', {}, item.n))); // prettier-ignore
-  const heads = ['What', 'Source', 'MindSpore', 'Where', 'Note'].map((head) => el('th', { scope: 'col' }, head));
+  const heads = ['What', 'Source', 'MindSpore', 'Where', 'Note'].map((head) => el('th', { scope: 'col' }, tr(head)));
   return el('div', { class: 'panel' }, el('table', { class: 'grid' }, el('thead', {}, el('tr', {}, heads)), el('tbody', {}, rows)));
 }
 
@@ -156,7 +157,7 @@ function apiTable(apis, sorting, resort) {
   const heads = API_COLUMNS.map(([name], column) =>
     el('th', { scope: 'col', class: column === PLACES ? 'number' : null,
                'aria-sort': column === sorting.column ? (sorting.way * (column === PLACES ? -1 : 1) > 0 ? 'ascending' : 'descending') : null },
-      el('button', { type: 'button', onclick: () => resort(column) }, name))); // prettier-ignore
+      el('button', { type: 'button', onclick: () => resort(column) }, tr(name)))); // prettier-ignore
   const body = el('tbody');
   const panel = el('div', { class: 'panel' }, el('table', { class: 'grid' }, el('thead', {}, el('tr', {}, heads)), body));
   const holder = el('div', {}, panel);
@@ -170,11 +171,11 @@ function apiRow(api) {
     el('td', { class: 'mono' }, api.n),
     el('td', {}, pill(api.s)),
     el('td', { class: 'mono' }, api.t.join(', ') || '–'),
-    el('td', {}, api.f ? (api.f === 'exact' ? 'exact' : pill(api.f)) : '–'),
-    el('td', {}, proofOf(api)),
+    el('td', {}, api.f ? (api.f === 'exact' ? tr('exact') : pill(api.f)) : '–'),
+    el('td', {}, tr(proofOf(api))),
     el('td', { class: 'number' }, button)); // prettier-ignore
   let places = null;
-  button.setAttribute('aria-label', `${plural(api.p.length, 'place')} of ${api.n}`);
+  button.setAttribute('aria-label', tr('{places} of {name}', { places: plural(api.p.length, 'place'), name: api.n }));
   button.addEventListener('click', () => {
     if (places) places = places.remove();
     else row.after((places = el('tr', {}, el('td', { colspan: API_COLUMNS.length }, api.a ? el('p', {}, prose(api.a)) : null, placeList(api.p)))));
