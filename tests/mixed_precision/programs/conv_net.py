@@ -30,7 +30,7 @@ def train(amp, shift):
         x, y = numbers(8, 3, 8, 8, seed=step), torch.arange(8) % 4
         optimizer.zero_grad()
         with torch.autocast(device_type="cpu", dtype=torch.float16, enabled=amp):
-            loss = F.cross_entropy(net(x), y)
+            loss = F.cross_entropy(net(x).float(), y)
         scaler.scale(loss).backward()
         scaler.unscale_(optimizer)
         torch.nn.utils.clip_grad_norm_(net.parameters(), 5.0)
