@@ -112,7 +112,8 @@ def value_and_grad(
     :class:`GradScaler`; anything else, and one that is disabled, scales nothing.
     """
     if not isinstance(scaler, GradScaler) or not scaler.is_enabled():
-        return ms.value_and_grad(fn, grad_position, weights, has_aux)
+        plain: Callable[..., Any] = ms.value_and_grad(fn, grad_position, weights, has_aux)
+        return plain
 
     @functools.wraps(fn)
     def scaled(*args: Any, **kwargs: Any) -> Any:
@@ -191,8 +192,8 @@ def load_scaler_state(scaler: Any, state: Optional[dict]) -> None:  # type: igno
 class GradScaler:
     """``torch.amp.GradScaler``: steps whose gradients are not finite are left out, and the scale follows PyTorch's.
 
-    The loss is scaled while it is differentiated (:func:`value_and_grad`), and the gradients are divided by the scale at
-    once: what :meth:`step` and :meth:`unscale_` are given is not scaled.
+    The loss is scaled while it is differentiated (:func:`value_and_grad`), and the gradients are divided by the scale
+    at once: what :meth:`step` and :meth:`unscale_` are given is not scaled.
     As in PyTorch, a scaler for an accelerator is disabled on a CPU; a disabled one lets every step through.
     """
 

@@ -5,9 +5,8 @@ from contextlib import nullcontext
 
 import torch
 import torch.nn.functional as F
-from torch import nn
-
 from begin import fill, weights_of
+from torch import nn
 
 
 class Attention(nn.Module):
@@ -80,7 +79,7 @@ def train(amp, shift):
         for micro_step in range(gradient_accumulation_steps):
             X, Y = get_batch(2 * iter_num + micro_step)
             with ctx:
-                logits, loss = model(X, Y)
+                _, loss = model(X, Y)
                 loss = loss / gradient_accumulation_steps
             scaler.scale(loss).backward()
         if grad_clip != 0.0:

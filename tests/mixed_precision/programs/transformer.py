@@ -2,9 +2,8 @@
 
 import torch
 import torch.nn.functional as F
-from torch import nn
-
 from begin import fill, numbers, weights_of
+from torch import nn
 
 
 class Block(nn.Module):

@@ -1,9 +1,8 @@
 """A generator and a discriminator, each with an optimizer and a scaler."""
 
 import torch
-from torch import nn
-
 from begin import fill, numbers, weights_of
+from torch import nn
 
 
 def train(amp, shift):
