@@ -289,11 +289,6 @@ class SymbolTable:
         """Whether the project wraps a network in DistributedDataParallel: its steps must average the gradients."""
         return any(not _PARALLEL.isdisjoint(file.calls) for file in self.files.values())
 
-    @property
-    def mixes_precisions(self) -> bool:
-        """Whether the project computes some of its tensors in half precision: what meets later may differ in dtype."""
-        return any("autocast" in file.calls for file in self.files.values())
-
     def is_near(self, fact: str, path: str, *, besides: bool = False) -> bool:
         """Whether imports connect a file with one of which a fact holds: ``"asks_for_gradients"``, ``"wrappers"``.
 

@@ -26,7 +26,8 @@ def common_dtype(site: CallSite, ctx: Context) -> Outcome:
     out = site.argument("out")
     empty = out is None and site.row.name == "torch.cat" and any(_may_be_empty(element, ctx) for element in elements)
     # One dtype, or nothing known; one that is known beside one that is not may differ.
-    mixed = ctx.world.symbols.mixes_precisions and len(elements) != 1
+    # Where the project casts some of what it computes, what meets here may be of both precisions.
+    mixed = bool(ctx.world.symbols.callers("autocast")) and len(elements) != 1
     if len(dtypes) < 2 and not empty and not mixed:
         return emit_call(site, ctx)
     if out is not None and (mixed or "" in dtypes):

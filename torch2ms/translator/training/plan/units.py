@@ -285,7 +285,7 @@ class ScopePlanner:
         clips: tuple[Clip, ...],
         dropped: tuple[ast.stmt, ...],
     ) -> TrainingUnit | Refused:
-        event = forward.backward
+        event, place = forward.backward, Place(forward.block, body.start)
         loss = event.target
         assert loss is not None
         members = tuple(forward.block[index] for index in body.members)
@@ -333,9 +333,7 @@ class ScopePlanner:
             inline_grad=(missing and conditional) or (event.scaler is not None and not _path_of(event.scaler)),
             closure=self.closure,
             is_late=self._is_late(forward, body, owner),
-            unset=find_unset(
-                self.scope, Place(forward.block, body.start), (*interface.parameters, *_names_in(event.scaler))
-            ),
+            unset=find_unset(self.scope, place, (*interface.parameters, *_names_in(event.scaler))),
             notes=(*body.notes, *owner.notes, *self._clip_notes(clips, (*members, ast.Expr(loss)))),
         )
 
