@@ -370,7 +370,7 @@ def test_contexts_that_are_kept_for_later() -> None:
             y = net(torch.ones(3))
     """)
     assert not errors(result)
-    assert "ctx = nullcontext()\n" in result.text
+    assert 'ctx = nullcontext() if fast else amp.autocast(device_type="cpu")\n' in result.text
     assert "quiet = autograd.no_grad()" in result.text
 
 

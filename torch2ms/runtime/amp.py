@@ -12,13 +12,21 @@ CPU float16 networks run, slower than float32; bfloat16 convolutions and matrix 
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Dict, Optional, Sequence, Tuple
+import functools
+import warnings
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 import mindspore as ms
 from mindspore import amp, nn
 
 from . import gradients
-from .device import available_devices
+from .autocast_lists import lists
+from .device import available_devices, is_accelerated
+
+try:
+    from mindspore._c_expression.amp import AmpLevel, get_curr_amp_strategy, pop_amp_strategy, push_amp_strategy
+except ImportError:  # an older MindSpore, which casts by network alone
+    AmpLevel = None
 
 __all__ = [
     "LEVELS",
@@ -27,27 +35,100 @@ __all__ = [
     "cast_network",
     "create_loss_scaler",
     "initialize",
+    "is_autocast_enabled",
     "load_scaler_state",
     "no_state",
     "scaler_state",
+    "value_and_grad",
 ]
 
 LEVELS = ("O0", "O1", "O2", "O3")
 
 
 class autocast(contextlib.ContextDecorator):
-    """Compute in float32 as before: for programs that keep torch's class under a name of their own."""
+    """``torch.autocast``: matrix products and convolutions in half precision, sensitive operators in float32.
+
+        with amp.autocast("cuda", dtype=ms.bfloat16):
+            loss = loss_fn(network(data), target)
+
+    ``device_type``: ``"cpu"`` acts where MindSpore runs on a CPU, anything else where it runs on an accelerator; as in
+    PyTorch, one for the other device changes nothing. ``dtype``: float16, or bfloat16 (the default on a CPU). Contexts
+    nest, and ``enabled=False`` inside of another computes in the types of the inputs. It is a decorator as well. Which
+    operators it acts on is in :mod:`.autocast_lists`.
+
+    MindSpore's CPU kernels have no bfloat16, and older releases no such context: there everything stays float32, and a
+    warning says so.
+    """
 
     def __init__(
-        self, device_type: Any = None, dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
+        self, device_type: Any = "cuda", dtype: Any = None, enabled: bool = True, cache_enabled: Any = None
     ) -> None:
-        self.enabled = enabled
+        self.device_type, self.dtype, self.enabled = str(device_type), dtype, bool(enabled)
+        self._entered: List[bool] = []  # whether each of the contexts that are open has a strategy of its own
 
     def __enter__(self) -> autocast:
+        on_cpu = self.device_type.startswith("cpu")
+        self._entered.append(AmpLevel is not None and on_cpu != is_accelerated())
+        if self._entered[-1]:
+            dtype = self.dtype or (ms.bfloat16 if on_cpu else ms.float16)
+            if self.enabled and _is_there(dtype, on_cpu):
+                push_amp_strategy(AmpLevel.AmpAuto, dtype, *lists(on_cpu))
+            else:
+                push_amp_strategy(AmpLevel.AmpO0, ms.float16, [], [])
+        elif self.enabled and AmpLevel is None:
+            warnings.warn("this MindSpore has no autocast: everything is computed in float32", stacklevel=2)
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        if self._entered.pop():
+            pop_amp_strategy()
+
+
+def _is_there(dtype: Any, on_cpu: bool) -> bool:
+    """Whether a type can be cast to on the device; says so where it cannot."""
+    if dtype not in (ms.float16, ms.bfloat16):
+        warnings.warn(f"autocast takes float16 and bfloat16, not {dtype}: it is disabled", stacklevel=3)
+    elif on_cpu and dtype == ms.bfloat16:
+        warnings.warn("MindSpore's CPU kernels have no bfloat16: everything is computed in float32", stacklevel=3)
+        return False
+    return dtype in (ms.float16, ms.bfloat16)
+
+
+def is_autocast_enabled(device_type: Any = "cuda") -> bool:
+    """Whether :class:`autocast` acts where this is called."""
+    if AmpLevel is None or str(device_type).startswith("cpu") == is_accelerated():
+        return False
+    strategy = get_curr_amp_strategy()
+    return strategy is not None and strategy.get_amp_level() == AmpLevel.AmpAuto
+
+
+def value_and_grad(
+    fn: Callable[..., Any], grad_position: Any = 0, weights: Any = None, has_aux: bool = False, *, scaler: Any
+) -> Callable[..., Any]:
+    """Return ``mindspore.value_and_grad`` of ``fn``, whose loss is scaled while it is differentiated.
+
+    The loss that the function returns is not scaled, and neither are its gradients: those of float16 operators would
+    underflow without the scale, or overflow with one too large, which :meth:`GradScaler.step` sees. ``scaler``: a
+    :class:`GradScaler`; anything else, and one that is disabled, scales nothing.
+    """
+    if not isinstance(scaler, GradScaler) or not scaler.is_enabled():
+        plain: Callable[..., Any] = ms.value_and_grad(fn, grad_position, weights, has_aux)
+        return plain
+
+    @functools.wraps(fn)
+    def scaled(*args: Any, **kwargs: Any) -> Any:
+        outputs = fn(*args, **kwargs)
+        loss, *aux = outputs if has_aux else (outputs,)
+        return (scaler.scale(loss), loss, *aux)
+
+    function = ms.value_and_grad(scaled, grad_position, weights, has_aux=True)
+
+    @functools.wraps(fn)
+    def unscaled(*args: Any, **kwargs: Any) -> Any:
+        (_, *outputs), grads = function(*args, **kwargs)
+        return (tuple(outputs) if has_aux else outputs[0]), scaler.unscaled(grads)
+
+    return unscaled
 
 
 def initialize(models: Any, optimizers: Any = None, *_: Any, **settings: Any) -> Any:
@@ -111,8 +192,8 @@ def load_scaler_state(scaler: Any, state: Optional[dict]) -> None:  # type: igno
 class GradScaler:
     """``torch.amp.GradScaler``: steps whose gradients are not finite are left out, and the scale follows PyTorch's.
 
-    The training step itself computes in float32, where nothing underflows. So its loss is not scaled, and the gradients
-    that :meth:`step` and :meth:`unscale_` are given are not either: a factor of a power of two would change nothing.
+    The loss is scaled while it is differentiated (:func:`value_and_grad`), and the gradients are divided by the scale
+    at once: what :meth:`step` and :meth:`unscale_` are given is not scaled.
     As in PyTorch, a scaler for an accelerator is disabled on a CPU; a disabled one lets every step through.
     """
 
@@ -138,6 +219,14 @@ class GradScaler:
         if isinstance(outputs, ms.Tensor):
             return outputs * self._scale
         return type(outputs)([self.scale(output) for output in outputs])
+
+    def unscaled(self, grads: Any) -> Any:
+        """Return a gradient, or a tuple of them, divided by the scale."""
+        if not self._enabled:
+            return grads
+        if isinstance(grads, ms.Tensor):
+            return grads / self._scale
+        return tuple(self.unscaled(grad) for grad in grads)
 
     def unscale_(self, optimizer: Any, grads: Optional[Sequence[ms.Tensor]] = None) -> None:
         """See whether the gradients, or those kept with the optimizer's weights, are finite before they are clipped."""

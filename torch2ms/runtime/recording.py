@@ -26,6 +26,7 @@ Prefer ``value_and_grad`` where one function can hold the step: nothing is recor
 from __future__ import annotations
 
 import functools
+import inspect
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, List, Optional, Set, Tuple
@@ -129,7 +130,8 @@ def _apart(make: Callable[..., Any]) -> Callable[..., Any]:
             # Nothing is recorded, or another function differentiates what this one gives
             if _pauses is None or not _pauses.is_wanted or _pauses.depth:
                 return function(*given, **named)
-            around = [(cell, cell.cell_contents) for cell in getattr(fn, "__closure__", None) or () if _is_set(cell)]
+            closure = getattr(inspect.unwrap(fn), "__closure__", None) or ()
+            around = [(cell, cell.cell_contents) for cell in closure if _is_set(cell)]
             around = [(cell, value) for cell, value in around if _settled(value, trained) is not value]
             for cell, value in around:
                 cell.cell_contents = _settled(value, trained)
@@ -208,6 +210,7 @@ def backward(
     retain_graph: Optional[bool] = False,
     create_graph: bool = False,
     average: Optional[Callable[[Any], Any]] = None,
+    scaler: Any = None,
 ) -> None:
     """Add the gradients of ``loss`` to those kept for the weights of ``owners``: optimizers, networks, weights.
 
@@ -215,11 +218,14 @@ def backward(
     owners it is every weight that it was computed from. ``retain_graph``: whether another loss will ask for gradients
     of what was computed for this one; else that is forgotten, and MindSpore raises RuntimeError. ``average``: what
     makes one process's gradients those of all, :func:`.distributed.average_gradients`, in a data-parallel program.
+    ``scaler``: an :class:`.amp.GradScaler`, whose scale is on the loss while it is differentiated.
     Raises NotImplementedError for ``create_graph=True``: what is kept cannot be differentiated again.
     """
     if create_graph:
         raise NotImplementedError("the gradients of what was recorded cannot be differentiated again")
-    gradients.keep(*_by_weights(loss, owners, retain_graph, average))
+    unscaled = getattr(scaler, "unscaled", None)  # a program's own scaler has none
+    weights, grads = _by_weights(scaler.scale(loss) if unscaled else loss, owners, retain_graph, average)
+    gradients.keep(weights, unscaled(grads) if unscaled else grads)
 
 
 def hand_over(loss: ms.Tensor, *owners: Any, average: Optional[Callable[[Any], Any]] = None) -> None:

@@ -172,7 +172,7 @@ def prod(input: Tensor, dim: Optional[int] = None, keepdim: bool = False, dtype:
     if 0 in input.shape:
         return selections.prod(input, dim, keepdim, dtype=input.dtype)
     result = input.reshape((-1,)).prod(0) if dim is None else input.prod(dim, keepdim)
-    return result.astype(input.dtype)  # MindSpore widens small ints
+    return result if input.is_floating_point() else result.astype(input.dtype)  # MindSpore widens small ints
 
 
 def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
@@ -184,7 +184,7 @@ def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     if not input.ndim or 0 in input.shape:
         return input.copy()
     found = input.cumsum(dim)
-    return found if found.dtype == input.dtype else found.astype(input.dtype)  # MindSpore widens small ints
+    return found if input.is_floating_point() else found.astype(input.dtype)  # MindSpore widens small ints
 
 
 def count_nonzero(input: Tensor, dim: Axes = None) -> Tensor:
@@ -441,7 +441,7 @@ def _weighted(input: Tensor, product: Tensor, beta: float, alpha: float) -> Tens
     if not input.is_floating_point() and not input.is_complex():
         beta, alpha = int(beta), int(alpha)  # the result keeps the dtype of whole numbers
     product = times(alpha, product)
-    return times(beta, input) + product if beta else product
+    return times(beta, input.astype(product.dtype)) + product if beta else product
 
 
 def times(factor: Any, input: Tensor) -> Tensor:

@@ -171,6 +171,7 @@ class RecordedCall:
     engine: ast.expr | None = None  # the accelerator that knows when gradients that are kept are complete
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` of the scope, which finds what is kept
     reason: str = ""  # why the step is no function
+    scaler: ast.expr | None = None  # of kinds backward and hand: the GradScaler whose scale() wraps the loss
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,24 @@ def body_of(source: str) -> str:
         "torch.no_grad()",
         "torch.inference_mode()",
         "torch.set_grad_enabled(flag)",
-        "torch.autocast('cuda')",
-        "torch.cuda.amp.autocast(enabled=True)",
         "torch.autograd.detect_anomaly()",
     ],
 )
 def test_contexts_go(context: str) -> None:
     assert body_of(f"with {context}:\n    y = 1\n") == "y = 1"
+
+
+@pytest.mark.parametrize(
+    ("context", "kept"),
+    [
+        ("torch.autocast('cuda')", "amp.autocast('cuda')"),
+        ("torch.cuda.amp.autocast(False)", "amp.autocast(enabled=False)"),
+        ("torch.amp.autocast(d, torch.float16, on)", "amp.autocast(d, ms.float16, on)"),
+        ("torch.cpu.amp.autocast()", "amp.autocast(device_type='cpu')"),
+    ],
+)
+def test_mixed_precision_stays(context: str, kept: str) -> None:
+    assert body_of(f"with {context}:\n    y = 1\n").endswith(f"with {kept}:\n    y = 1")
 
 
 @pytest.mark.parametrize("decorator", ["torch.no_grad()", "torch.jit.script", "torch.compile(mode='max-autotune')"])

@@ -201,7 +201,8 @@ def test_the_calls_of_a_gradient_scaler_stay() -> None:
     emitted = text(source)
     compile(emitted, "train.py", "exec")
     assert emitted[emitted.index("    recording.reset(opt)") :] == (
-        "    recording.reset(opt)\n    recording.backward(stored[0])\n    if amp:\n        scaler.unscale_(opt)\n"
+        "    recording.reset(opt)\n    recording.backward(stored[0], scaler=scaler)\n    if amp:\n"
+        "        scaler.unscale_(opt)\n"
         "    scaler.step(opt)\n    scaler.update()\n"
     )
 

@@ -26,9 +26,11 @@ def common_dtype(site: CallSite, ctx: Context) -> Outcome:
     out = site.argument("out")
     empty = out is None and site.row.name == "torch.cat" and any(_may_be_empty(element, ctx) for element in elements)
     # One dtype, or nothing known; one that is known beside one that is not may differ.
-    if len(dtypes) < 2 and not empty:
+    # Where the project casts some of what it computes, what meets here may be of both precisions.
+    mixed = bool(ctx.world.symbols.callers("autocast")) and len(elements) != 1
+    if len(dtypes) < 2 and not empty and not mixed:
         return emit_call(site, ctx)
-    if out is not None and "" in dtypes:
+    if out is not None and (mixed or "" in dtypes):
         return emit_call(site, ctx)
     assert given is not None
     if out is not None:

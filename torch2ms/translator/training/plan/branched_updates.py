@@ -89,7 +89,7 @@ def _merged(first: TrainingUnit, second: TrainingUnit, one: Forward, two: Forwar
     if first.guard is not None:
         guard = condition_of(shared, ())  # the parts of a condition that was found fit before
     return replace(
-        first,
+        first if second.scaler is None else second,  # the one that stands where its scaler is made
         shape="C1" if first.scaler is not None or second.scaler is not None else first.shape,
         dropped=tuple(dict.fromkeys((*first.dropped, *second.dropped))),
         steps=(*first.steps, *second.steps),
@@ -97,6 +97,6 @@ def _merged(first: TrainingUnit, second: TrainingUnit, one: Forward, two: Forwar
         scaling=tuple({call.statement: call for call in (*first.scaling, *second.scaling)}.values()),
         aux=tuple(dict.fromkeys((*first.aux, *second.aux))),
         guard=guard,
-        scaler=first.scaler or second.scaler,
+        scaler=second.scaler or first.scaler,
         notes=tuple(dict.fromkeys((*first.notes, *second.notes))),
     )

@@ -136,5 +136,8 @@ def _calls(events: Sequence[Event], reads: tuple[ast.Attribute, ...]) -> list[Re
                 found.append(RecordedCall(event.statement, event.call, "hand", event.target, (), reads=reads))
             continue
         clip = clip_of(event) if event.kind == "clip" else None
-        found.append(RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, reads=reads))
+        scaler = event.scaler if event.kind == "backward" else None
+        found.append(
+            RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, reads=reads, scaler=scaler)
+        )
     return found

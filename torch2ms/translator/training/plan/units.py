@@ -9,7 +9,7 @@ from dataclasses import replace
 from torch2ms.translator.effects.dataflow import effects, overlaps
 from torch2ms.translator.effects.loss_arguments import given_loss
 from torch2ms.translator.effects.missing_gradients import never_has_gradients
-from torch2ms.translator.effects.reads_and_writes import root
+from torch2ms.translator.effects.reads_and_writes import dotted_path, root
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.training.find.closures import Closures
 from torch2ms.translator.training.find.events import Event, find_obstacle, placed_gradients
@@ -220,11 +220,11 @@ class ScopePlanner:
         place = Place(forward.block, body.start)
         loss = forward.backward.target
         assert loss is not None
-        names = {root(path) for path in owner.optimizers}
-        if names & effects(forward.block[body.start : forward.end]).binds:
+        settled = {*owner.optimizers, *_path_of(forward.backward.scaler)}
+        if {root(path) for path in settled} & effects(forward.block[body.start : forward.end]).binds:
             return Refused("the optimizer is made between the forward pass and the backward call")
         interface = find_interface(
-            self.scope, self.file, self.oracle, place, forward.end, members, loss, dropped, owner.optimizers
+            self.scope, self.file, self.oracle, place, forward.end, members, loss, dropped, settled
         )
         if interface.spoiled:
             return Refused(f"the forward pass changes {interface.spoiled[0]} in place and binds it anew")
@@ -285,7 +285,7 @@ class ScopePlanner:
         clips: tuple[Clip, ...],
         dropped: tuple[ast.stmt, ...],
     ) -> TrainingUnit | Refused:
-        event = forward.backward
+        event, place = forward.backward, Place(forward.block, body.start)
         loss = event.target
         assert loss is not None
         members = tuple(forward.block[index] for index in body.members)
@@ -330,10 +330,10 @@ class ScopePlanner:
             grad_name=grad_name,
             grads_name=self._grads_name(owner, suffix),
             hoist=interface.hoist,
-            inline_grad=missing and conditional,
+            inline_grad=(missing and conditional) or (event.scaler is not None and not _path_of(event.scaler)),
             closure=self.closure,
             is_late=self._is_late(forward, body, owner),
-            unset=find_unset(self.scope, Place(forward.block, body.start), interface.parameters),
+            unset=find_unset(self.scope, place, (*interface.parameters, *_names_in(event.scaler))),
             notes=(*body.notes, *owner.notes, *self._clip_notes(clips, (*members, ast.Expr(loss)))),
         )
 
@@ -481,3 +481,14 @@ class ScopePlanner:
                 reason = "no backward call in this function computes the gradients of this step"
                 found.append(UnitLeft(event.statement, reason, "T2M403"))
         return found
+
+
+def _path_of(scaler: ast.expr | None) -> tuple[str, ...]:
+    """Return the path of a gradient scaler, if it has a plain one."""
+    path = dotted_path(scaler) if scaler is not None else None
+    return (path,) if path else ()
+
+
+def _names_in(scaler: ast.expr | None) -> tuple[str, ...]:
+    """Return the name of a gradient scaler that is a variable: without mixed precision it may be unbound."""
+    return (scaler.id,) if isinstance(scaler, ast.Name) else ()

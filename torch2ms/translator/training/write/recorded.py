@@ -22,7 +22,7 @@ RECORDING, GRADIENTS = "torch2ms.runtime.recording", "torch2ms.runtime.gradients
 DISTRIBUTED = "torch2ms.runtime.distributed"
 
 
-UNSCALED = "the loss is not scaled, as nothing underflows in float32: nor are gradients that are read before unscale_"
+UNSCALED = "gradients are divided by the scale as soon as they are there: those read before unscale_ are not scaled"
 
 _SETTINGS = {**dict.fromkeys(RETAINING, "retain_graph"), "create_graph": "create_graph"}  # torch's: the runtime's
 
@@ -68,12 +68,13 @@ def _differentiated(call: RecordedCall, code: Callable[[ast.expr], str], module:
     if call.kind == "backward":
         settings = [k for k in call.call.keywords if k.arg in _SETTINGS and not _is_off(k)]
         given += [f"{_SETTINGS[k.arg or '']}={code(k.value)}" for k in settings]
+    if call.scaler is not None:
+        given.append(f"scaler={code(call.scaler)}")
     if ctx.world.symbols.is_data_parallel:
         given.append(f"average={_name(DISTRIBUTED, 'average_gradients', ctx)}")
     why = call.reason or "no function holds the forward pass"
     ctx.report("T2M405", call.statement, f"this step is recorded as it runs (no graph mode, slower): {why}")
-    scaled = call.call.func.value if isinstance(call.call.func, ast.Attribute) else None
-    if call.reads and isinstance(scaled, ast.Call) and scaled is not call.target:
+    if call.reads and call.scaler is not None:
         ctx.report("T2M303", call.statement, UNSCALED)
     return f"{_name(module, 'backward' if call.kind == 'backward' else 'hand_over', ctx)}({', '.join(given)})"
 

@@ -126,9 +126,11 @@ class _Writer:
         return weights_of(unit, self.ctx)
 
     def _grad_fn(self, unit: TrainingUnit) -> str:
-        callee = code_of(self.ctx.reference("mindspore.value_and_grad"))
         aux = ", has_aux=True" if unit.aux else ""
-        return f"{callee}({unit.forward_name}, None, {self._weights(unit)}{aux})"
+        scaler = f", scaler={self._code(unit.scaler)}" if unit.scaler is not None else ""
+        target = "mindspore.value_and_grad" if unit.scaler is None else "torch2ms.runtime.amp.value_and_grad"
+        callee = code_of(self.ctx.reference(target))
+        return f"{callee}({unit.forward_name}, None, {self._weights(unit)}{aux}{scaler})"
 
     def _definition(self, unit: TrainingUnit, *, at_start: bool) -> list[Statement]:
         body: list[Statement] = [s for tree in unit.body for s in self._in_body(tree, unit)]
