@@ -188,11 +188,20 @@ def _by_axes(tensors: Sequence[Tensor]) -> Tuple[List[Any], List[Any]]:
     return [tensor.dtype for tensor in tensors if not tensor.ndim], [tensor.dtype for tensor in tensors if tensor.ndim]
 
 
+def _is_one_dtype(tensors: Sequence[Tensor]) -> bool:
+    for tensor in tensors:  # a loop, which graph mode decides while it compiles; it does not compile promote_types
+        if tensor.dtype != tensors[0].dtype:
+            return False
+    return True
+
+
 def promoted(tensors: Sequence[Tensor]) -> List[Tensor]:
     """Return the tensors in the dtype that they have in common.
 
     Those without axes count only where they are of a higher kind, as an int beside bools or a float beside ints.
     """
+    if _is_one_dtype(tensors):
+        return list(tensors)
     alone, wide = (reduce(promote_types, kinds) if kinds else None for kinds in _by_axes(tensors))
     common = alone if wide is None else wide
     if alone is not None and wide is not None and _RANKS[_kind(alone)] > _RANKS[_kind(wide)]:

@@ -50,7 +50,7 @@ def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tens
         output = ops.zeros((*input.shape[:-1], *weight.shape[:-1]), input.dtype)
     else:
         output = ops.matmul(input, weight.swapaxes(-1, -2) if weight.ndim > 1 else weight)
-    return output if bias is None else output + bias.astype(output.dtype)  # autocast has it in half precision
+    return output if bias is None else output + bias
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
