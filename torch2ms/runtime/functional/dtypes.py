@@ -189,7 +189,7 @@ def _by_axes(tensors: Sequence[Tensor]) -> Tuple[List[Any], List[Any]]:
 
 
 def _is_one_dtype(tensors: Sequence[Tensor]) -> bool:
-    for tensor in tensors:  # a loop, which graph mode decides while it compiles; it does not compile promote_types
+    for tensor in tensors:  # noqa: SIM110 - graph mode decides a loop while it compiles, and no promote_types
         if tensor.dtype != tensors[0].dtype:
             return False
     return True

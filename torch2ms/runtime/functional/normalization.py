@@ -50,7 +50,7 @@ def linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tens
         output = ops.zeros((*input.shape[:-1], *weight.shape[:-1]), input.dtype)
     else:
         output = ops.matmul(input, weight.swapaxes(-1, -2) if weight.ndim > 1 else weight)
-    return output if bias is None else output + bias
+    return output if bias is None else output + bias.astype(output.dtype)  # autocast has it in half precision
 
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
@@ -60,7 +60,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tens
         product = ops.matmul(input1, weight[index]) * input2
         parts.append(product.sum(-1).astype(product.dtype))  # the sum of ints is int64
     output = ops.stack(parts, -1)
-    return output if bias is None else output + bias
+    return output if bias is None else output + bias.astype(output.dtype)  # autocast has it in half precision
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
