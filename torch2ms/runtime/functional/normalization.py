@@ -60,7 +60,7 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Optional[Tens
         product = ops.matmul(input1, weight[index]) * input2
         parts.append(product.sum(-1).astype(product.dtype))  # the sum of ints is int64
     output = ops.stack(parts, -1)
-    return output if bias is None else output + bias.astype(output.dtype)  # autocast has it in half precision
+    return output if bias is None else output + bias
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
