@@ -94,8 +94,8 @@ def _is_there(dtype: Any, on_cpu: bool) -> bool:
     return dtype in (ms.float16, ms.bfloat16)
 
 
-def is_autocast_enabled(device_type: Any = "cuda") -> bool:
-    """Whether :class:`autocast` acts where this is called."""
+def is_autocast_enabled(device_type: Any = None) -> bool:
+    """Whether :class:`autocast` acts where this is called; ``device_type`` is an accelerator where none is named."""
     if AmpLevel is None or str(device_type).startswith("cpu") == is_accelerated():
         return False
     strategy = get_curr_amp_strategy()
