@@ -17,7 +17,6 @@ from torch2ms.translator.effects.loop_iterations import is_anew_each_round, oute
 from torch2ms.translator.effects.must_alias import is_given_up
 from torch2ms.translator.effects.parameter_storage import has_memory, is_parameter
 from torch2ms.translator.effects.pass_through import is_itself, is_moved, passed_on, passes_on
-from torch2ms.translator.effects.trained_tensors import trained_tensors
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
 from torch2ms.translator.values.kinds import candidates
@@ -30,13 +29,11 @@ __all__ = [
     "held_elsewhere",
     "is_fresh",
     "is_shared_view",
-    "is_trained",
     "is_view_of_memory",
     "owner_of",
     "reaches_views",
     "seen_elsewhere",
     "shares_memory",
-    "trained_paths",
     "what_index_gives",
     "writes_through",
 ]
@@ -139,12 +136,21 @@ def writes_through(name: str, use: ast.AST, ctx: FileFacts) -> bool:
     return owner == "shared" and not are_differentiated(ctx)
 
 
-def reaches_views(ctx: FileFacts) -> bool:
+def reaches_views(name: str, ctx: FileFacts) -> bool:
     """Whether a tensor that others may hold is to be filled with ``x[()] = value``, which views of it see.
 
-    ``x[...] = value`` gives the tensor memory of its own, but gradients see it: it is right where a file has no views.
+    ``x[...] = value`` gives the tensor memory of its own, but gradients see it, and it takes one without elements: it
+    is right where a file has no views, and callers hand over none. ``name``: empty for what is no name.
     """
+    if _is_handed_view(name, ctx):
+        return True
     return fills_whole(ctx) and ctx.once(_makes_views)
+
+
+def _is_handed_view(name: str, ctx: FileFacts) -> bool:
+    """Whether a name is a parameter of the function around that a caller gives a view: ``move(weight.data, other)``."""
+    info = ctx.functions[-1] if ctx.target.mindspore >= _VIEWS_SINCE else None
+    return info is not None and name in info.locals and ctx.world.is_handed_view(info, name)
 
 
 def fills_whole(ctx: FileFacts) -> bool:
@@ -182,34 +188,6 @@ def is_shared_view(tree: ast.expr, ctx: FileFacts) -> bool:
         ctx.kind(tree.value).is_tensor or (isinstance(tree.value, ast.Call) and is_shared_view(tree.value, ctx))
     )
     return isinstance(tree, ast.Subscript) and part and what_index_gives(tree.slice, ctx) == "part"
-
-
-def is_trained(name: str, ctx: FileFacts) -> bool:
-    """Whether a name holds a tensor that is trained: it must be assigned to.
-
-    An optimizer is given it, which makes it a parameter; or a loop goes over tensors and their gradients: MindSpore
-    refuses ``w[...] = value`` for what a gradient was computed by.
-    """
-    function = ctx.functions[-1]
-    here = function.node if function is not None else None
-    loops = ctx.training.leaves.zipped
-    if any(
-        isinstance(n, ast.For) and getattr(n.target, "id", "") == name and _function_of(n, ctx) is here for n in loops
-    ):
-        return True
-    return any(_function_of(call, ctx) is here for call in ctx.once(trained_paths).get(name, ()))
-
-
-def trained_paths(ctx: FileFacts) -> dict[str, set[ast.expr]]:
-    """Return the paths of the tensors that optimizers of the file train, with the calls that make them."""
-    return trained_tensors(ctx.analysis.nodes, ctx.analysis)
-
-
-def _function_of(tree: ast.AST, ctx: FileFacts) -> ast.AST | None:
-    node = ctx.parent(tree)
-    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-        node = ctx.parent(node)
-    return node
 
 
 def shares_memory(tree: ast.expr, ctx: FileFacts) -> bool:

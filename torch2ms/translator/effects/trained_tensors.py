@@ -11,9 +11,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from torch2ms.translator.effects.reads_and_writes import dotted_path
 from torch2ms.translator.syntax.ast_walk import walk
+from torch2ms.translator.values.file_facts import FileFacts
 from torch2ms.translator.values.kinds import Kind, Oracle
 
-__all__ = ["WithTrained", "listed_weights", "trained_tensors"]
+__all__ = ["WithTrained", "is_trained", "listed_weights", "trained_paths", "trained_tensors"]
 
 _PARAMETER = Kind("Parameter")
 
@@ -117,3 +118,31 @@ class WithTrained:
         if isinstance(node, (ast.Name, ast.Attribute)) and dotted_path(node) in self._paths:
             return _PARAMETER
         return self._oracle.kind(node)
+
+
+def is_trained(name: str, ctx: FileFacts) -> bool:
+    """Whether a name holds a tensor that is trained: it must be assigned to.
+
+    An optimizer is given it, which makes it a parameter; or a loop goes over tensors and their gradients: MindSpore
+    refuses ``w[...] = value`` for what a gradient was computed by.
+    """
+    function = ctx.functions[-1]
+    here = function.node if function is not None else None
+    loops = ctx.training.leaves.zipped
+    if any(
+        isinstance(n, ast.For) and getattr(n.target, "id", "") == name and _function_of(n, ctx) is here for n in loops
+    ):
+        return True
+    return any(_function_of(call, ctx) is here for call in ctx.once(trained_paths).get(name, ()))
+
+
+def trained_paths(ctx: FileFacts) -> dict[str, set[ast.expr]]:
+    """Return the paths of the tensors that optimizers of the file train, with the calls that make them."""
+    return trained_tensors(ctx.analysis.nodes, ctx.analysis)
+
+
+def _function_of(tree: ast.AST, ctx: FileFacts) -> ast.AST | None:
+    node = ctx.parent(tree)
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        node = ctx.parent(node)
+    return node

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.annotations import annotated
 from torch2ms.translator.values.declarations import FileAnalysis, FunctionInfo, is_map
@@ -21,6 +22,7 @@ class Handed:
     target: Kind
     positional: tuple[Kind, ...]  # up to the first ``*``, behind which no position is certain
     keywords: tuple[tuple[str, Kind], ...]
+    views: tuple[int | str, ...] = ()  # the arguments that share the memory of another tensor, as the call is written
 
     def reaches(self, info: FunctionInfo) -> bool:
         """Whether the call is one of this function."""
@@ -46,13 +48,27 @@ class Handed:
             elif arguments.kwarg is not None:
                 yield arguments.kwarg.arg, Kind("dict", items=(kind,))
 
+    def views_of(self, info: FunctionInfo) -> Iterator[str]:
+        """Yield the parameters that get a view: ``fill(weight.data)``."""
+        for place in self.views:
+            if isinstance(place, str):
+                yield place
+            elif place < len(info.filled):
+                yield info.filled[place]
 
-def handed_by(calls: Mapping[str, Sequence[ast.Call]], kinds: Mapping[ast.AST, Kind]) -> dict[str, list[Handed | None]]:
-    """Return what the calls of a function hand over, by the last identifier of the callee; None: not to the project."""
-    return {name: [_handed(call, kinds) for call in found] for name, found in calls.items()}
+
+def handed_by(
+    calls: Mapping[str, Sequence[ast.Call]], kinds: Mapping[ast.AST, Kind], scope: ast.AST
+) -> dict[str, list[Handed | None]]:
+    """Return what the calls of a function hand over, by the last identifier of the callee; None: not to the project.
+
+    ``scope`` is the function, or the module of calls at its level.
+    """
+    views = _Views(scope, kinds)
+    return {name: [_handed(call, kinds, views) for call in found] for name, found in calls.items()}
 
 
-def _handed(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
+def _handed(call: ast.Call, kinds: Mapping[ast.AST, Kind], views: _Views) -> Handed | None:
     if is_map(call):
         return _mapped(call, kinds)
     target = kinds.get(call.func, UNKNOWN)
@@ -64,7 +80,37 @@ def _handed(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
             break
         positional.append(kinds.get(value, UNKNOWN))
     keywords = ((keyword.arg, kinds.get(keyword.value, UNKNOWN)) for keyword in call.keywords if keyword.arg)
-    return Handed(target, tuple(positional), tuple(keywords))
+    given: list[tuple[int | str, ast.expr]] = [*enumerate(call.args[: len(positional)])]
+    given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    shared = tuple(place for place, value in given if views.has(value)) if target.name == "function" else ()
+    return Handed(target, tuple(positional), tuple(keywords), shared)
+
+
+class _Views:
+    """The expressions of a function that share the memory of another tensor: ``w.data``, ``w[0]``, and their names."""
+
+    def __init__(self, scope: ast.AST, kinds: Mapping[ast.AST, Kind]) -> None:
+        self._scope, self._kinds = scope, kinds
+        self._names: frozenset[str] | None = None
+
+    def has(self, tree: ast.expr) -> bool:
+        if not isinstance(tree, ast.Name):
+            return self._is_written(tree)
+        if not self._kinds.get(tree, UNKNOWN).is_tensor:
+            return False
+        if self._names is None:
+            bound = (node for node in walk(self._scope) if isinstance(node, ast.Assign))
+            viewed = (target for node in bound if self._is_written(node.value) for target in node.targets)
+            self._names = frozenset(target.id for target in viewed if isinstance(target, ast.Name))
+        return tree.id in self._names
+
+    def _is_written(self, tree: ast.expr) -> bool:
+        if isinstance(tree, ast.Subscript):
+            return self._kinds.get(tree.value, UNKNOWN).is_tensor
+        member = tree.func if isinstance(tree, ast.Call) else tree
+        if not isinstance(member, ast.Attribute) or not load_facts().may_share(member.attr):
+            return False
+        return self._kinds.get(member.value, UNKNOWN).is_tensor
 
 
 def _mapped(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:

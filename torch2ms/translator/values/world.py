@@ -399,7 +399,7 @@ class World:
                 self._running.pop()
             if self.depth < DEPTH:  # of other files' functions, only what they hand over is asked
                 calls = analysis.calls.get(info.key, {})
-                made = self._shared(self._handed, info.key, handed_by(calls, flow.kinds) if calls else {})
+                made = self._shared(self._handed, info.key, handed_by(calls, flow.kinds, info.node) if calls else {})
                 self._remember(analysis, self._handed, (info.key, self.depth), made)
                 flow.close(is_outer=info.has_inner)
             self._remember(analysis, info.flows, self.depth, flow)
@@ -456,6 +456,11 @@ class World:
         with At(self, self.depth - 1):
             return [kind for handed in self._calls(info) for found, kind in handed.parameters(info) if found == name]
 
+    def is_handed_view(self, info: FunctionInfo, name: str) -> bool:
+        """Whether one of the project's calls of a function hands over a view of another tensor for a parameter."""
+        with At(self, self.depth - 1):
+            return any(name in handed.views_of(info) for handed in self._calls(info))
+
     def applied(self, info: FunctionInfo) -> bool:
         """Whether a function is handed to ``network.apply``: then its parameter is a layer."""
         if info.owner is not None or len(info.node.args.args) != 1:
@@ -493,7 +498,7 @@ class World:
         if analysis is None:
             return {}
         if not function:
-            made = handed_by(analysis.calls.get("", {}), analysis.kinds)
+            made = handed_by(analysis.calls.get("", {}), analysis.kinds, analysis.tree)
             self._remember(analysis, self._handed, question, made)
             return made
         self.flow(analysis, analysis.functions[function.rpartition(":")[2]])

@@ -194,7 +194,7 @@ def _target(place: ast.expr, ctx: Context) -> str:
     ]
     if any(_is_empty(value) for value in made):
         return place.id
-    return f"{place.id}[{'()' if writes_through(place.id, place, ctx) or reaches_views(ctx) else '...'}]"
+    return f"{place.id}[{'()' if writes_through(place.id, place, ctx) or reaches_views(place.id, ctx) else '...'}]"
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:

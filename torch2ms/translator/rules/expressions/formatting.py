@@ -13,7 +13,7 @@ from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import gradient_state
 from torch2ms.translator.effects.reads_and_writes import dotted_path
-from torch2ms.translator.effects.sharing import trained_paths
+from torch2ms.translator.effects.trained_tensors import trained_paths
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build, code_of, parse_expression
 from torch2ms.translator.values.containers import element_of

@@ -9,7 +9,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects import gradient_state
 from torch2ms.translator.effects.parameter_storage import is_stored_data
-from torch2ms.translator.effects.sharing import trained_paths
+from torch2ms.translator.effects.trained_tensors import trained_paths
 from torch2ms.translator.rules.call_site import DROPPED, CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.rules.emission import emit_call
 from torch2ms.translator.rules.made_parameters import is_made_here, made_here

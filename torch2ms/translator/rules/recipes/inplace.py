@@ -33,7 +33,6 @@ from torch2ms.translator.effects.sharing import (
     fills_whole,
     held_elsewhere,
     is_fresh,
-    is_trained,
     owner_of,
     reaches_views,
     seen_elsewhere,
@@ -41,6 +40,7 @@ from torch2ms.translator.effects.sharing import (
     what_index_gives,
     writes_through,
 )
+from torch2ms.translator.effects.trained_tensors import is_trained
 from torch2ms.translator.effects.write_back import is_written_back
 from torch2ms.translator.rules.call_site import CallSite, Leave, Outcome, Replace, recipe
 from torch2ms.translator.rules.detached_members import detaches_members
@@ -339,7 +339,8 @@ def _filled(
     copies = index == "..." and _keeps_assignable(site, ctx)
     if copies and statement:
         return replace(made, code=copied)
-    if index == "..." and (reaches_views(ctx) or _is_spread(site, ctx)):
+    name = target.value if isinstance(target, cst.Name) else ""
+    if index == "..." and (reaches_views(name, ctx) or _is_spread(site, ctx)):
         index = "()"
     source = site.argument("src") if bare_name(site) == "copy" else None
     if index == "..." and source is not None and is_held(source.tree, ctx):

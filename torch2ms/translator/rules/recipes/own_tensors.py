@@ -15,7 +15,7 @@ import libcst as cst
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.buffers import class_around, is_bound_live, put_in_place, registers
 from torch2ms.translator.effects.gradient_state import is_recording, requires_grad
-from torch2ms.translator.effects.sharing import trained_paths
+from torch2ms.translator.effects.trained_tensors import trained_paths
 from torch2ms.translator.rules.call_site import DROPPED, Replace
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.syntax.cst_builders import build

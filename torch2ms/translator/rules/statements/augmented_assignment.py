@@ -26,12 +26,12 @@ from torch2ms.translator.effects.sharing import (
     fills_whole,
     held_elsewhere,
     is_fresh,
-    is_trained,
     owner_of,
     reaches_views,
     seen_elsewhere,
     writes_through,
 )
+from torch2ms.translator.effects.trained_tensors import is_trained
 from torch2ms.translator.rules.expressions.indexing import read_in_steps
 from torch2ms.translator.rules.expressions.joined_layers import extended
 from torch2ms.translator.rules.expressions.operators import shift
@@ -89,7 +89,7 @@ def augmented(node: cst.AugAssign, tree: ast.AugAssign, ctx: Context) -> cst.Aug
         elif not through and "view" in held_elsewhere(name, tree, ctx):
             message = f"{name} may share its memory with another tensor, which keeps its old value in MindSpore"
             ctx.report("T2M305", tree, message)
-        return _filled(node, tree, cst.Name(name), "()" if through or reaches_views(ctx) else "...", ctx)
+        return _filled(node, tree, cst.Name(name), "()" if through or reaches_views(name, ctx) else "...", ctx)
     twin = twin_of(name, tree, ctx)
     if not twin or seen_elsewhere(name, tree, ctx) != "fresh":
         _seen_elsewhere(name, tree, ctx)
