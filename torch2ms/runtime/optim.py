@@ -1,6 +1,7 @@
 """Build optimizers from a configuration, and save and restore their state.
 
-The numbers are PyTorch's: ``mindspore.experimental.optim`` follows its formulas, and :mod:`.adam` does for Adam.
+The numbers are PyTorch's: ``mindspore.experimental.optim`` follows its formulas, and :mod:`.adam` does for Adam;
+:mod:`.sgd` has them sooner.
 MindSpore 2.0 does not have that module; there SGD and Adam come from ``mindspore.nn``, and others are refused.
 """
 
@@ -67,11 +68,16 @@ def create_optimizer(name: str, parameters: Iterable[Any], **options: Any) -> An
         raise ValueError(f"unknown optimizer {name!r}: choose one of {', '.join(_names())}")
     if "betas" in options:
         options["betas"] = tuple(options["betas"])
-    if name == "Adam":
-        from .adam import Adam  # MindSpore's own places epsilon differently
+    return getattr(_better(name) or _optim, name)(list(parameters), **options)
 
-        return Adam(list(parameters), **options)
-    return getattr(_optim, name)(list(parameters), **options)
+
+def _better(name: str) -> Any:
+    """Return the module of the runtime's own optimizer, which MindSpore 2.0 cannot import; None where it has none."""
+    if name not in ("Adam", "SGD"):
+        return None
+    from . import adam, sgd
+
+    return {"Adam": adam, "SGD": sgd}[name]
 
 
 def _names() -> List[str]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Dict, List
 from mindspore import ops
 from mindspore.experimental import optim
 
-from . import adam
+from . import adam, sgd
 from . import gradients as kept
 
 __all__ = [
@@ -128,7 +128,7 @@ class _WithTorchsArguments:
         return decays
 
 
-class SGD(_WithTorchsArguments, optim.SGD):
+class SGD(_WithTorchsArguments, sgd.SGD):
     """MindSpore's SGD with the arguments of PyTorch's."""
 
     _defaults: ClassVar[Dict[str, Any]] = {"lr": 0.001}
