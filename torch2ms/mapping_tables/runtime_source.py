@@ -61,11 +61,7 @@ def _imported(node: ast.ImportFrom, package: tuple[str, ...]) -> dict[str, ast.s
     """Return what a relative import brings in: the definitions themselves, as far as they are the runtime's."""
     offered: dict[str, ast.stmt] = {}
     if node.level and node.module:  # "from . import part" brings in modules
-        base = package[: len(package) - (node.level - 1)]
-        parts = (*base, *node.module.split("."))
-        module = _outline(parts)
-        if module is not None:
-            offered = _members(module.body, parts if _is_package(parts) else parts[:-1])
+        offered = _offered((*package[: len(package) - (node.level - 1)], *node.module.split(".")))
     if any(alias.name == "*" for alias in node.names):
         return offered
     return {alias.asname or alias.name: offered.get(alias.name, node) for alias in node.names}
@@ -91,12 +87,22 @@ def _imported_member(node: ast.ImportFrom, package: tuple[str, ...], name: str) 
         return None
     offered: ast.stmt | None = None
     if node.level and node.module:
-        base = package[: len(package) - (node.level - 1)]
-        parts = (*base, *node.module.split("."))
-        module = _outline(parts)
-        if module is not None:
-            offered = _member(module.body, parts if _is_package(parts) else parts[:-1], original)
+        offered = _offered_member((*package[: len(package) - (node.level - 1)], *node.module.split(".")), original)
     return offered if every else offered or node
+
+
+@lru_cache(maxsize=1024)
+def _offered(parts: tuple[str, ...]) -> dict[str, ast.stmt]:
+    """Return what a module of the runtime defines and brings in."""
+    module = _outline(parts)
+    return _members(module.body, parts if _is_package(parts) else parts[:-1]) if module is not None else {}
+
+
+@lru_cache(maxsize=8192)
+def _offered_member(parts: tuple[str, ...], name: str) -> ast.stmt | None:
+    """Return what a module of the runtime has under one name; other modules are read only as far as that needs."""
+    module = _outline(parts)
+    return _member(module.body, parts if _is_package(parts) else parts[:-1], name) if module is not None else None
 
 
 def _is_package(parts: tuple[str, ...]) -> bool:
