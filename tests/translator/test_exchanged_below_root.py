@@ -36,7 +36,7 @@ optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     ],
 )
 def test_plain_names_stay(change: str) -> None:
-    assert "optim.SGD(net.trainable_params(), lr=0.1)" in translate_source(TEXT.format(change=change)).text
+    assert "sgd.SGD(net.trainable_params(), lr=0.1)" in translate_source(TEXT.format(change=change)).text
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_plain_names_stay(change: str) -> None:
 )
 def test_parameters_are_named_apart(change: str) -> None:
     text = translate_source(TEXT.format(change=change)).text
-    assert "optim.SGD(modules.distinct(net.trainable_params()), lr=0.1)" in text
+    assert "sgd.SGD(modules.distinct(net.trainable_params()), lr=0.1)" in text

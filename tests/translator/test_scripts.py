@@ -223,13 +223,13 @@ def test_images_and_labels_of_mnist_are_tensors() -> None:
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
-        ("net.parameters()", "optim.SGD(net.trainable_params(), lr=0.1)"),
-        ("list(net.parameters()) + list(other.parameters())", "optim.SGD(modules.distinct(list("),
-        ("itertools.chain(net.parameters(), other.parameters())", "optim.SGD(modules.distinct(itertools.chain("),
-        ("[{'params': net.parameters()}, {'params': other.parameters()}]", "optim.SGD(modules.distinct([{'params'"),
-        ("[p for n in (net, other) for p in n.parameters()]", "optim.SGD(modules.distinct([p for"),
-        ("weights", "optim.SGD(modules.distinct(weights), lr=0.1)"),
-        ("[{'params': net.parameters()}]", "optim.SGD([{'params': net.trainable_params()}], lr=0.1)"),
+        ("net.parameters()", "sgd.SGD(net.trainable_params(), lr=0.1)"),
+        ("list(net.parameters()) + list(other.parameters())", "sgd.SGD(modules.distinct(list("),
+        ("itertools.chain(net.parameters(), other.parameters())", "sgd.SGD(modules.distinct(itertools.chain("),
+        ("[{'params': net.parameters()}, {'params': other.parameters()}]", "sgd.SGD(modules.distinct([{'params'"),
+        ("[p for n in (net, other) for p in n.parameters()]", "sgd.SGD(modules.distinct([p for"),
+        ("weights", "sgd.SGD(modules.distinct(weights), lr=0.1)"),
+        ("[{'params': net.parameters()}]", "sgd.SGD([{'params': net.trainable_params()}], lr=0.1)"),
     ],
 )
 def test_weights_of_several_networks_are_named_apart(parameters: str, expected: str) -> None:
@@ -378,7 +378,7 @@ def test_contexts_that_are_kept_for_later() -> None:
     ("call", "expected"),
     [
         ("AdamW(net.parameters(), lr=0.1, **extra)", "optim.AdamW(net.trainable_params(), lr=0.1, **t2m_optim.numeric"),
-        ("SGD(net.parameters(), **extra)", "optim.SGD(net.trainable_params(), **t2m_optim.numeric_options(extra))"),
+        ("SGD(net.parameters(), **extra)", "sgd.SGD(net.trainable_params(), **optim.numeric_options(extra))"),
         (
             "Adam(net.parameters(), foreach=True, **extra)",
             "Adam(net.trainable_params(), **optim.numeric_options(extra))",

@@ -106,8 +106,8 @@ class {bases}:
 @pytest.mark.parametrize(
     ("bases", "expected"),
     [
-        ("Agent(nn.Module)", "object.__setattr__(self, 'optimizer', optim.SGD("),
-        ("Trainer", "self.optimizer = optim.SGD("),
+        ("Agent(nn.Module)", "object.__setattr__(self, 'optimizer', sgd.SGD("),
+        ("Trainer", "self.optimizer = sgd.SGD("),
     ],
 )
 def test_an_optimizer_that_a_network_keeps_is_no_part_of_it(bases: str, expected: str) -> None:

@@ -50,12 +50,12 @@ def test_the_text_of_a_program_that_saves_and_resumes() -> None:
     assert translate_source(source).text == (
         "from mindspore import nn\nfrom mindspore.experimental import optim\n"
         "from torch2ms_runtime import checkpoint, modules, optim as t2m_optim\n\n"
-        "net = nn.Dense(2, 1)\nopt = optim.SGD(net.trainable_params(), lr=0.1)\n"
-        "checkpoint.save({'net': modules.state_dict(net), 'opt': t2m_optim.state_dict(opt)}, 'x.pt')\n"
+        "net = nn.Dense(2, 1)\nopt = sgd.SGD(net.trainable_params(), lr=0.1)\n"
+        "checkpoint.save({'net': modules.state_dict(net), 'opt': optim.state_dict(opt)}, 'x.pt')\n"
         "state = checkpoint.load('x.pt')\n"
         "modules.load_state_dict(net, {k: v for k, v in state['net'].items() if k != '0.bias'}, strict=False)\n"
         "for group in state['opt']['param_groups']:\n    group['lr'] = 0.01\n"
-        "t2m_optim.load_state_dict(opt, state['opt'])\n"
+        "optim.load_state_dict(opt, state['opt'])\n"
     )
 
 

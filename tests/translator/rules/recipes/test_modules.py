@@ -21,9 +21,9 @@ def last_line(line: str) -> str:
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("return optim.SGD(net.parameters(), 0.1)", "return optim.SGD(net.trainable_params(), 0.1)"),
-        ("g = optim.SGD([{'params': net.parameters()}], 1)", "g = optim.SGD([{'params': net.trainable_params()}], 1)"),
-        ("return optim.SGD(list(net.parameters()), lr=1)", "return optim.SGD(list(net.trainable_params()), lr=1)"),
+        ("return optim.SGD(net.parameters(), 0.1)", "return sgd.SGD(net.trainable_params(), 0.1)"),
+        ("g = optim.SGD([{'params': net.parameters()}], 1)", "g = sgd.SGD([{'params': net.trainable_params()}], 1)"),
+        ("return optim.SGD(list(net.parameters()), lr=1)", "return sgd.SGD(list(net.trainable_params()), lr=1)"),
         ("n = [p.shape for p in net.parameters()]", "n = [p.shape for p in modules.parameters(net)]"),
         (
             "n = [p.shape for p in net.parameters() if p.requires_grad]",
