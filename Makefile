@@ -21,13 +21,14 @@ FUZZ_ARGS ?=
 # Checkouts of the programs that `make parity` trains (benchmarks/parity.toml), as owner+name: pytorch+examples, ...
 SOURCES ?= sources
 
-.PHONY: help demo demo-full test lint prove fuzz hostile parity bench scripts docs site dist corpus install clean
+.PHONY: help demo demo-full test test-whole lint prove fuzz hostile parity bench scripts docs site dist corpus install clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the ResNet-50 example, a few minutes: translate, weights, first figure, verify, train, resume"
 	@echo "make demo-full  the same as the whole proof: larger images, more steps; about ten minutes"
 	@echo "make test    all tests (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
+	@echo "make test-whole  the same, with every case of the grids of which make test and CI take a sample"
 	@echo "make lint    ruff, mypy --strict, sizes, import contracts, figures of the design, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
 	@echo "make fuzz    other arguments of 300 random mappings, writes through aliases, renamed programs (FUZZ_SEED=7)"
@@ -49,6 +50,10 @@ demo-full: $(VENV)/.installed
 
 test: $(VENV)/.installed $(VENV)/.corpus $(VENV)/.axe
 	$(RUN) OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
+
+# tests/sampling.py: the grids are sampled elsewhere, because all of them take hours
+test-whole: export TORCH2MS_WHOLE := 1
+test-whole: test
 
 # All checks run, whichever fails
 lint: $(VENV)/.installed

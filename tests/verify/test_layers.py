@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +73,6 @@ def translation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("networks") / "out"
     translate_project(NETWORKS, folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[tuple[Worker, Worker]]:
-    with Worker("torch_side") as torch, Worker("mindspore_side") as mindspore:
-        yield torch, mindspore
 
 
 def run(output: Path, entry: str, workers: tuple[Worker, Worker]) -> VerifyReport:
