@@ -40,7 +40,7 @@ def test_rows_build(tables: Tables) -> None:
     assert sum(1 for _ in tables.rows()) == len(tables) > 100
 
 
-def test_the_catalogues_agree(tables: Tables) -> None:
+def test_the_catalogues_and_the_facts_agree(tables: Tables) -> None:
     from torch2ms.translator.rules.recipes import RECIPES
 
     assert [str(problem) for problem in lint(tables, list(RECIPES))] == []
