@@ -51,18 +51,17 @@ demo-full: $(VENV)/.installed
 test: $(VENV)/.installed $(VENV)/.corpus $(VENV)/.axe
 	$(RUN) OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
-# tests/sampling.py: the grids are sampled elsewhere, because all of them take hours
+# Every case of the grids of which `make test` takes a sample (tests/sampling.py)
 test-whole: export TORCH2MS_WHOLE := 1
 test-whole: test
 
-# All checks run, whichever fails
+# All checks run, whichever fails, two at a time, those that take longest first
 lint: $(VENV)/.installed
-	@status=0; \
-	for check in "ruff check --quiet --output-format concise ." "ruff format --check --quiet ." "mypy" \
-	    "python scripts/check_sizes.py" "lint-imports --no-cache" "python scripts/check_design.py" "torch2ms tables lint" "python scripts/generate_docs.py --check"; do \
-	  echo "$$check"; $(BIN)/$$check || status=1; \
-	done; \
-	exit $$status
+	@printf '%s\n' "python scripts/generate_docs.py --check" "mypy" "torch2ms tables lint" "python scripts/check_design.py" \
+	    "lint-imports --no-cache" "ruff check --quiet --output-format concise ." "ruff format --check --quiet ." \
+	    "python scripts/check_sizes.py" \
+	  | xargs -P 2 -I CHECK sh -c 'said=$$($(BIN)/CHECK 2>&1); status=$$?; \
+	    printf "%s\n" "CHECK" $${said:+"$$said"}; exit $$status'
 
 prove: $(VENV)/.installed
 	$(RUN) $(BIN)/python -m torch2ms.mapping_tables.prove --graph $(PROVE_ARGS)
