@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.sampling import sampled
 from torch2ms import translate_project
 from torch2ms.verify.process import Worker
 from torch2ms.verify.report import VerifyReport
@@ -65,7 +66,8 @@ GPT = {
     "positions": ("self.wpe(position)", "self.wpe(position * 0)", ""),
     "missing dropout": ("self.drop(att) @ v", "att @ v", "h.0.attn"),
 }  # fmt: skip
-CASES = [("resnet:Net", name) for name in RESNET] + [("gpt:GPT", name) for name in GPT]
+EVERY = [("resnet:Net", name) for name in RESNET] + [("gpt:GPT", name) for name in GPT]
+CASES = sampled(EVERY, 2, name=" ".join)
 
 
 @pytest.fixture(scope="module")
