@@ -1,8 +1,8 @@
 """The promises on the sources of real packages (``make corpus`` unpacks them; TORCH2MS_CORPUS names another folder).
 
-Entire packages are translated together, as they are: imported by their own ``__init__``, networks are built and trained;
-timm, which takes minutes, is among them in ``make test-whole``. Each by itself, where imports of the other are the
-tables' business, is a sample of its files.
+Entire packages are translated as they are: imported by their own ``__init__``, networks are built and trained; timm,
+which takes minutes, is among them in ``make test-whole``. Each by itself, where imports of the other are the tables'
+business, is a sample of its files.
 """
 
 from __future__ import annotations
