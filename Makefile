@@ -21,13 +21,14 @@ FUZZ_ARGS ?=
 # Checkouts of the programs that `make parity` trains (benchmarks/parity.toml), as owner+name: pytorch+examples, ...
 SOURCES ?= sources
 
-.PHONY: help demo demo-full test lint prove fuzz hostile parity bench scripts docs site dist corpus install clean
+.PHONY: help demo demo-full test test-whole lint prove fuzz hostile parity bench scripts docs site dist corpus install clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo    the ResNet-50 example, a few minutes: translate, weights, first figure, verify, train, resume"
 	@echo "make demo-full  the same as the whole proof: larger images, more steps; about ten minutes"
 	@echo "make test    all tests (PYTEST_ARGS='-m \"not slow\"' for the quick ones)"
+	@echo "make test-whole  the same, with every case of the grids of which make test and CI take a sample"
 	@echo "make lint    ruff, mypy --strict, sizes, import contracts, figures of the design, mapping tables"
 	@echo "make prove   run every mapping's example in PyTorch and in MindSpore and compare"
 	@echo "make fuzz    other arguments of 300 random mappings, writes through aliases, renamed programs (FUZZ_SEED=7)"
@@ -50,14 +51,17 @@ demo-full: $(VENV)/.installed
 test: $(VENV)/.installed $(VENV)/.corpus $(VENV)/.axe
 	$(RUN) OMP_WAIT_POLICY=PASSIVE $(BIN)/python -m pytest $(WORKERS) $(PYTEST_ARGS)
 
-# All checks run, whichever fails
+# Every case of the grids of which `make test` takes a sample (tests/sampling.py)
+test-whole: export TORCH2MS_WHOLE := 1
+test-whole: test
+
+# All checks run, whichever fails, two at a time, those that take longest first
 lint: $(VENV)/.installed
-	@status=0; \
-	for check in "ruff check --quiet --output-format concise ." "ruff format --check --quiet ." "mypy" \
-	    "python scripts/check_sizes.py" "lint-imports --no-cache" "python scripts/check_design.py" "torch2ms tables lint" "python scripts/generate_docs.py --check"; do \
-	  echo "$$check"; $(BIN)/$$check || status=1; \
-	done; \
-	exit $$status
+	@printf '%s\n' "python scripts/generate_docs.py --check" "mypy" "torch2ms tables lint" "python scripts/check_design.py" \
+	    "lint-imports --no-cache" "ruff check --quiet --output-format concise ." "ruff format --check --quiet ." \
+	    "python scripts/check_sizes.py" \
+	  | xargs -P 2 -I CHECK sh -c 'said=$$($(BIN)/CHECK 2>&1); status=$$?; \
+	    printf "%s\n" "CHECK" $${said:+"$$said"}; exit $$status'
 
 prove: $(VENV)/.installed
 	$(RUN) $(BIN)/python -m torch2ms.mapping_tables.prove --graph $(PROVE_ARGS)

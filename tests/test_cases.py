@@ -10,13 +10,15 @@ import pytest
 
 from tests import run_cases
 from tests.run_cases import CASES, Printed
+from tests.sampling import sampled
 from torch2ms import translate_project
 from torch2ms.diagnostics import Severity
 from torch2ms.reports.model import Report
 
 KINDS = sorted(path.name for path in CASES.iterdir() if path.is_dir())
 PROGRAMS = [(kind, name) for kind in KINDS for name in run_cases.programs(CASES / kind)]
-ALONE = [(kind, name) for kind, name in PROGRAMS if "_parts" not in (CASES / kind / f"{name}.py").read_text("utf-8")]
+LONE = [(kind, name) for kind, name in PROGRAMS if "_parts" not in (CASES / kind / f"{name}.py").read_text("utf-8")]
+ALONE = sampled(LONE, 3, name="/".join)
 Program = tuple[str, str]
 
 
@@ -43,7 +45,7 @@ def together(tmp_path_factory: pytest.TempPathFactory) -> dict[Program, Translat
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[Program, Translated]:
-    """The programs that import no other, each translated by itself."""
+    """A sample of the programs that import no other, each translated by itself."""
     root = tmp_path_factory.mktemp("alone")
     return {
         (kind, name): _translated(translate_project(CASES / kind / f"{name}.py", out), out, name)

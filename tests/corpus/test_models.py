@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.models import STATES, Outcome, Runner, complete, load, make_source, table
+from tests.sampling import sampled
 from torch2ms import translate_project
 
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
@@ -37,7 +38,7 @@ def run(corpus: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory)
     runner.stop()
 
 
-@pytest.mark.parametrize("name", OUTPUTS)
+@pytest.mark.parametrize("name", sampled(OUTPUTS, 2))
 def test_outputs_agree(run: Callable[..., Outcome], name: str) -> None:
     outcome = run(name, quick=True)
     assert outcome.state == "parity", outcome.reason

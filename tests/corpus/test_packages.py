@@ -1,15 +1,25 @@
-"""The promises on the sources of real packages (``make corpus`` unpacks them; TORCH2MS_CORPUS names another folder)."""
+"""The promises on the sources of real packages (``make corpus`` unpacks them; TORCH2MS_CORPUS names another folder).
+
+Entire packages are translated as they are: imported by their own ``__init__``, networks are built and trained; timm,
+which takes minutes, is among them in ``make test-whole``. Each by itself, where imports of the other are the tables'
+business, is a sample of its files.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.properties.promises import lost_comments, torch_imports
+from tests.sampling import WHOLE, sampled
 from torch2ms.diagnostics import Diagnostic, Severity
 from torch2ms.reports.model import FileReport, Report
 from torch2ms.translator.pipeline import translate_project
@@ -17,16 +27,105 @@ from torch2ms.translator.pipeline import translate_project
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module", params=["torchvision", "timm", "pytorch+examples"])
-def package(request: pytest.FixtureRequest, corpus: Callable[[str], Path]) -> Path:
-    """The folder of one package."""
-    return corpus(request.param)
+ENTIRE = ("torchvision", "timm") if WHOLE else ("torchvision",)
+TRAIN = """
+import numpy as np
+import timm
+import torch
+import torchvision
+
+model = timm.create_model("test_vit", num_classes=3, img_size=32)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+x = torch.from_numpy(np.random.RandomState(0).randn(4, 3, 32, 32).astype(np.float32))
+y = torch.tensor([0, 1, 2, 0])
+losses = []
+for _ in range(4):
+    optimizer.zero_grad()
+    loss = torch.nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+assert losses[-1] < losses[0], losses
+net = torchvision.models.resnet18(num_classes=3)
+assert net(x).shape == (4, 3)
+print("trained", len(timm.list_models()) > 1000, len(torchvision.models.list_models()) > 100)
+"""
+DETECT = """
+import numpy as np
+import torch
+import torchvision
+from torch import nn
+from torchvision.models.detection import FasterRCNN
+from torchvision.models.detection.anchor_utils import AnchorGenerator
+
+torch.manual_seed(0)
+backbone = nn.Sequential(nn.Conv2d(3, 8, 3, 4, 1), nn.ReLU())
+backbone.out_channels = 8
+anchors = AnchorGenerator(sizes=((16, 32),), aspect_ratios=((0.5, 1.0),))
+pooler = torchvision.ops.MultiScaleRoIAlign(featmap_names=["0"], output_size=3, sampling_ratio=2)
+model = FasterRCNN(backbone, num_classes=3, rpn_anchor_generator=anchors, box_roi_pool=pooler, min_size=48, max_size=64)
+model.eval()
+with torch.no_grad():
+    found = model([torch.rand(3, 40, 50), torch.rand(3, 48, 48)])
+for item in found:
+    assert item["boxes"].shape[1] == 4 and len(item["labels"]) == len(item["scores"]) == len(item["boxes"])
+    assert len(item["boxes"]) and np.isfinite(item["boxes"].numpy()).all()
+
+boxes = torch.tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9], [5.0, 5.0, 6.0, 9.0]])
+scores = torch.tensor([0.5, 0.9, 0.7])
+assert torchvision.ops.nms(boxes, scores, 0.5).tolist() == [1, 2]
+assert torchvision.ops.batched_nms(boxes, scores, torch.tensor([0, 1, 0]), 0.5).tolist() == [1, 2, 0]
+x, rois = torch.arange(60.0).reshape(1, 2, 5, 6), torch.tensor([[0.0, 1.0, 1.0, 5.0, 4.0]])
+plain = np.arange(60.0).reshape(2, 5, 6)
+aligned = torchvision.ops.roi_align(x, rois, (1, 2), 1.0, 1, True).numpy()[0, :, 0]
+assert np.allclose(aligned, [[plane[2, 1:3].mean(), plane[2, 3:5].mean()] for plane in plain])
+pooled = torchvision.ops.roi_pool(x, rois, (1, 2)).numpy()[0, :, 0]
+assert np.allclose(pooled, [[plane[1:5, 1:4].max(), plane[1:5, 3:6].max()] for plane in plain])
+own = torchvision.ops.ps_roi_align(x, rois, (1, 2), 1.0, 1).numpy().ravel()
+assert np.allclose(own, [plain[0, 2, 1:3].mean(), plain[1, 2, 3:5].mean()])
+moved = torchvision.ops.deform_conv2d(x, torch.zeros(1, 18, 5, 6), torch.ones(1, 2, 3, 3), padding=1)
+edge = np.pad(plain, ((0, 0), (1, 1), (1, 1)))
+assert moved.sum().item() == sum(edge[:, i : i + 5, j : j + 6].sum() for i in range(3) for j in range(3))
+print("detected", torchvision.get_image_backend(), getattr(torchvision.models, "resnet18").__name__)
+"""
+# name: the package that it needs, the script, what it prints
+SCRIPTS = {
+    "train.py": ("timm", TRAIN, "trained True True"),
+    "detect.py": ("torchvision", DETECT, "detected PIL resnet18"),
+}
+WITHOUT_TORCH = "import runpy, sys; sys.modules['torch'] = None; sys.path[0] = '.'; runpy.run_path(sys.argv[1])"
+
+
+@pytest.fixture(scope="module", params=["entire", "torchvision", "timm", "pytorch+examples"])
+def package(
+    request: pytest.FixtureRequest, corpus: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder of one package, or of the entire ones, with scripts that use them."""
+    if request.param == "entire":
+        source = tmp_path_factory.mktemp("entire") / "torchvision"
+        for name in ENTIRE:
+            shutil.copytree(corpus(name), source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        for script, (needed, text, _) in SCRIPTS.items():
+            if needed in ENTIRE:
+                (source / script).write_text(text)
+        return source
+    source, part = corpus(request.param), tmp_path_factory.mktemp("part") / request.param
+    for path in sampled(sorted(source.rglob("*.py")), 4, name=lambda path: path.relative_to(source).as_posix()):
+        (part / path.relative_to(source)).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, part / path.relative_to(source))
+    return part
 
 
 @pytest.fixture(scope="module")
-def report(package: Path) -> Report:
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the translation of the entire packages is written."""
+    return tmp_path_factory.mktemp("entire") / "out"
+
+
+@pytest.fixture(scope="module")
+def report(package: Path, output: Path) -> Report:
     """The report of the package."""
-    return translate_project(package, None)
+    return translate_project(package, output if (package / ENTIRE[0]).is_dir() else None)
 
 
 def outputs(report: Report) -> list[FileReport]:
@@ -34,8 +133,8 @@ def outputs(report: Report) -> list[FileReport]:
     return [f for f in report.files if f.path.endswith(".py") and f.source is not None and f.output is not None]
 
 
-def test_there_is_something_to_see(report: Report) -> None:
-    assert sum(file.changed for file in outputs(report)) > 50
+def test_there_is_something_to_see(report: Report, package: Path) -> None:
+    assert sum(file.changed for file in outputs(report)) > (50 if (package / ENTIRE[0]).is_dir() else 20)
 
 
 def test_nothing_breaks(report: Report) -> None:
@@ -88,3 +187,22 @@ def test_a_second_translation_changes_nothing(report: Report, package: Path, tmp
     again = {file.path: file for file in translate_project(root, None).files}
     changed = [f.path for f in outputs(report) if again[f.path].changed]
     assert not changed
+
+
+@pytest.mark.parametrize("package", ["entire"], indirect=True)
+def test_scripts_import_entire_packages(report: Report, output: Path) -> None:
+    """torchvision's compiled library is there, as it is where it is installed: its operators are the runtime's."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2", "GLOG_v": "3"}
+    for script, (needed, _, printed) in SCRIPTS.items():
+        if needed not in ENTIRE:
+            continue
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT_TORCH, script],
+            cwd=output,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        assert printed in done.stdout

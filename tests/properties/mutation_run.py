@@ -58,14 +58,14 @@ def mutated(seeds: int) -> dict[str, str]:
 
 
 def _run_all(programs: Mapping[str, str], folder: Path, side: str) -> Mapping[str, np.ndarray]:
-    """Return the results of all programs; after one that fails a fresh process goes on with the rest."""
+    """Return the results of all programs; where one ended the process, a fresh one goes on with the rest."""
     found: dict[str, np.ndarray] = {}
     left = dict(programs)
     while left:
         found.update(_run(left, folder, side))
-        failed = next((name for name in left if f"{name}!" in found), None)
         names = list(left)
-        left = {name: left[name] for name in names[names.index(failed) + 1 :]} if failed is not None else {}
+        ran = [place for place, name in enumerate(names) if f"{name}!" in found or f"{name}#0" in found]
+        left = {name: left[name] for name in names[max(ran, default=len(names)) + 1 :]}
     return found
 
 

@@ -19,7 +19,8 @@ from torch2ms.diagnostics import Severity
 from torch2ms.translator.pipeline import translate_source
 
 GOLDEN = sorted(path.stem for path in CASES.glob("*.txt"))
-SAMPLE = sorted(mutated(1))[::6]
+MUTATED = mutated(1)
+SAMPLE = sorted(MUTATED)[::6]
 
 
 def keeps_promises(source: str) -> None:
@@ -58,12 +59,12 @@ def test_mutants_of_golden_inputs_keep_all_promises(name: str) -> None:
 
 
 def test_every_mutation_changes_some_program() -> None:
-    assert {name.split(".")[1] for name in mutated(1) if "." in name} == {*MUTATIONS, *MOVES}
+    assert {name.split(".")[1] for name in MUTATED if "." in name} == {*MUTATIONS, *MOVES}
 
 
 @pytest.mark.slow
 def test_a_sample_differs_nowhere_without_a_word() -> None:
-    outcome = compare({name: mutated(1)[name] for name in SAMPLE})
+    outcome = compare({name: MUTATED[name] for name in SAMPLE})
     assert not outcome.silent, str(outcome)
     assert not outcome.loud, str(outcome)
     assert len(outcome.equal) > len(SAMPLE) // 2

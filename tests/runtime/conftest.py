@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from tests.forks import Forks
+
 
 @pytest.fixture(scope="session")
-def run_torch() -> Callable[[str], Any]:
+def run_torch() -> Iterator[Callable[[str], Any]]:
     """Run a script that puts its answer into ``result``, with torch imported, and return the answer."""
+    with Forks("torch", "torch._dynamo") as forks:
 
-    def run(script: str) -> Any:
-        program = f"import json\nimport numpy as np\nimport torch\n{script}\nprint(json.dumps(result))\n"
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
+        def run(script: str) -> Any:
+            program = f"import json\nimport numpy as np\nimport torch\n{script}\nprint(json.dumps(result))\n"
+            return json.loads(forks.run(program).splitlines()[-1])
 
-    return run
+        yield run

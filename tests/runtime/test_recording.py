@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.forks import Forks
+
+Run = Callable[[str], str]
 PROGRAM = """
 import sys
 
@@ -45,14 +47,15 @@ def squares(net, *places):
 """
 
 
-def run(body: str) -> str:
-    done = subprocess.run([sys.executable, "-c", PROGRAM + body], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+@pytest.fixture(scope="module")
+def run() -> Iterator[Run]:
+    """Run the program with what is added, in a process of its own, and return what it prints."""
+    with Forks("mindspore", "torch2ms.runtime.recording") as forks:
+        yield lambda body: forks.run(PROGRAM + body)
 
 
 @pytest.mark.slow
-def test_a_gradient_function_runs_beside_the_record() -> None:
+def test_a_gradient_function_runs_beside_the_record(run: Run) -> None:
     body = """
 for net, places in ((first, (0,)), (first, (0, -1)), (norm, ()), (steps, (0,))):
     found = asked(lambda: squares(net, *places), net)
@@ -63,7 +66,7 @@ print("ok")
 
 
 @pytest.mark.slow
-def test_what_was_recorded_before_a_gradient_function_is_still_known_after_it() -> None:
+def test_what_was_recorded_before_a_gradient_function_is_still_known_after_it(run: Run) -> None:
     body = """
 loss = squares(first)
 asked(lambda: squares(second, 0), second)
@@ -79,7 +82,7 @@ print("ok")
 
 
 @pytest.mark.slow
-def test_the_record_goes_on_when_a_gradient_function_raises() -> None:
+def test_the_record_goes_on_when_a_gradient_function_raises(run: Run) -> None:
     body = """
 def at_once():
     raise ValueError("x")
@@ -115,7 +118,7 @@ print("ok")
 
 
 @pytest.mark.slow
-def test_without_owners_it_is_by_the_weights_that_a_loss_reaches() -> None:
+def test_without_owners_it_is_by_the_weights_that_a_loss_reaches(run: Run) -> None:
     body = """
 if tuple(map(int, ms.__version__.split(".")[:2])) >= (2, 9):
     optimizer = nn.Adam(nn.CellList([first, second]).trainable_params(), 0.1, weight_decay=0.5)
@@ -135,7 +138,7 @@ print("ok")
 
 
 @pytest.mark.slow
-def test_gradients_of_the_record_are_handed_over() -> None:
+def test_gradients_of_the_record_are_handed_over(run: Run) -> None:
     body = """
 if tuple(map(int, ms.__version__.split(".")[:2])) >= (2, 9):
     recording.reset(first)
@@ -150,7 +153,7 @@ print("ok")
 
 
 @pytest.mark.slow
-def test_layers_without_second_derivatives_and_losses_that_share_a_part() -> None:
+def test_layers_without_second_derivatives_and_losses_that_share_a_part(run: Run) -> None:
     body = """
 for net, places in ((norm, ()), (steps, (0,))):
     found = recorded(lambda: squares(net, *places), net)
@@ -176,7 +179,7 @@ except RuntimeError as error:
 
 
 @pytest.mark.slow
-def test_gradients_are_asked_for_by_tensors_of_the_record() -> None:
+def test_gradients_are_asked_for_by_tensors_of_the_record(run: Run) -> None:
     body = """
 start = recording.leaf(x * 1)
 middle = first(start)
@@ -225,7 +228,7 @@ print("ok")
 
 
 @pytest.mark.slow
-def test_what_was_recorded_before_is_a_constant_of_a_gradient_function() -> None:
+def test_what_was_recorded_before_is_a_constant_of_a_gradient_function(run: Run) -> None:
     """The function says what the step consists of; the record would lead on to the same weights, twice an error."""
     body = """
 def step(value):

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tests.sampling import WHOLE
 from torch2ms.runtime import augmentations, image_changes, image_grids, seed, transforms
 from torch2ms.runtime.transforms import functional
 
@@ -144,7 +145,7 @@ def saved(function: Any, *args: Any, **options: Any) -> Image.Image:
     return Image.open(stream)
 
 
-SEEDS = range(12)
+SEEDS = range(12 if WHOLE else 5)
 MINE: dict[str, Any] = {
     "T": transforms, "V": transforms, "V2": augmentations, "A": augmentations, "F": functional, "C": image_changes,
     "U": image_grids, "torch": ms, "saved": saved,

@@ -1,8 +1,11 @@
-"""Torchvision's own networks, from its unpacked source, on the cases of ``cases.json``; run in a process of its own.
+"""Torchvision's own networks, from its unpacked source, on the cases it is asked for; run in a process of its own.
 
 python torchvision_models_side.py SOURCE FOLDER
 
-For each case and seed: weights, an input, and from them the outputs, gradients and statistics, in both precisions. Of
+Each line of the input asks for one case, ``{"compare": CASE}``, or for networks, ``{"build": [NAME, ...]}``. When the
+line of the answer comes, which is empty or says why there is nothing, what was asked for lies in the folder.
+
+For a case and each seed: weights, an input, and from them the outputs, gradients and statistics, in both precisions. Of
 networks that are only built: what they are made of.
 """
 
@@ -13,6 +16,7 @@ import functools
 import importlib
 import json
 import sys
+import traceback
 import types
 import warnings
 from pathlib import Path
@@ -130,21 +134,28 @@ def _is_empty(part: nn.Module) -> bool:
     return isinstance(part, nn.Sequential) and not len(part)
 
 
-def main() -> None:
-    """Answer all cases."""
-    warnings.simplefilter("ignore")
-    folder = Path(sys.argv[2])
-    models = load(sys.argv[1])
-    cases = json.loads((folder / "cases.json").read_text())
-    for case in cases.get("compare", ()):
-        compare(case, folder)
+def build(names: list[str], models: Any, folder: Path) -> None:
+    """Write what networks are made of."""
     built = {}
-    for name in cases.get("build", ()):
+    for name in names:
         # RegNet's widths are computed by tensors, of which meta has no values
         with torch.device("cpu" if name.startswith("regnet") else "meta"):
             options = {"weights_backbone": None} if name.startswith(("fcn", "deeplab", "lraspp")) else {}
             built[name] = parts(models.get_model(name, weights=None, **options))
     (folder / "built.json").write_text(json.dumps(built))
+
+
+def main() -> None:
+    """Answer every line."""
+    warnings.simplefilter("ignore")
+    folder, models = Path(sys.argv[2]), load(sys.argv[1])
+    for line in sys.stdin:
+        asked, fault = json.loads(line), ""
+        try:
+            compare(asked["compare"], folder) if "compare" in asked else build(asked["build"], models, folder)
+        except Exception:
+            fault = traceback.format_exc()
+        print(json.dumps(fault), flush=True)
 
 
 if __name__ == "__main__":

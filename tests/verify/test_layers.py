@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.sampling import sampled
 from torch2ms import translate_project
 from torch2ms.verify.process import Worker
 from torch2ms.verify.report import VerifyReport
@@ -66,7 +66,8 @@ GPT = {
     "positions": ("self.wpe(position)", "self.wpe(position * 0)", ""),
     "missing dropout": ("self.drop(att) @ v", "att @ v", "h.0.attn"),
 }  # fmt: skip
-CASES = [("resnet:Net", name) for name in RESNET] + [("gpt:GPT", name) for name in GPT]
+EVERY = [("resnet:Net", name) for name in RESNET] + [("gpt:GPT", name) for name in GPT]
+CASES = sampled(EVERY, 2, name=" ".join)
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +75,6 @@ def translation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("networks") / "out"
     translate_project(NETWORKS, folder)
     return folder
-
-
-@pytest.fixture(scope="module")
-def workers() -> Iterator[tuple[Worker, Worker]]:
-    with Worker("torch_side") as torch, Worker("mindspore_side") as mindspore:
-        yield torch, mindspore
 
 
 def run(output: Path, entry: str, workers: tuple[Worker, Worker]) -> VerifyReport:

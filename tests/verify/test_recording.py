@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tests.verify.test_verification import ADAM, PAIR, RULES, failed, planted, run
+from tests.verify.test_verification import ADAM, PAIR, RULES, failed, planted, verified
 from torch2ms.cli_verify import verify
 from torch2ms.errors import InputError, VerificationError
 from torch2ms.verify import VerifyReport
@@ -35,7 +35,7 @@ def replayed(recorded: Path, output: Path = PAIR / "mindspore") -> VerifyReport:
 
 @pytest.mark.slow
 def test_a_recording_gives_the_figures_of_a_run_with_both(recorded: Path) -> None:
-    live = run(train_steps=2, layers=False)
+    live = verified(train_steps=2, layers=False)
     report = replayed(recorded)
     assert report.passed, report.to_text()
     assert [figure for figure in report.figures if "dropout rates" not in figure.name] == [

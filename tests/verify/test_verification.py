@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,26 @@ RULES: dict[str, dict[str, Any]] = {
     "mindspore.nn.PReLU": {"state": {"weight": "w"}, "reshape": {}},
 }
 ADAM = "torch2ms.runtime.adam.Adam"
+Run = Callable[..., VerifyReport]
 
 
-def run(output: Path = PAIR / "mindspore", **options: Any) -> VerifyReport:
+def verified(output: Path = PAIR / "mindspore", **options: Any) -> VerifyReport:
     given: dict[str, Any] = {
         "entry": "net:Net", "inputs": ["4x3x16x16"], "rules": RULES, "seeds": (1,), "graph": False,
         "optimizer_target": ADAM,
     }  # fmt: skip
     return verify(PAIR / "torch", output, **{**given, **options})
+
+
+@pytest.fixture
+def run(share_workers: Callable[[], None]) -> Run:
+    """Verify with the workers that are running already."""
+
+    def shared(*given: Any, **options: Any) -> VerifyReport:
+        share_workers()
+        return verified(*given, **options)
+
+    return shared
 
 
 def planted(folder: Path, right: str, wrong: str) -> Path:
@@ -52,7 +65,7 @@ def failed(report: VerifyReport) -> set[str]:
 
 
 @pytest.mark.slow
-def test_a_faithful_twin_passes_in_every_figure() -> None:
+def test_a_faithful_twin_passes_in_every_figure(run: Run) -> None:
     report = run(seeds=(1, 2, 3), graph=True, train_steps=5, tolerance=2e-6)
     assert report.passed, report.to_text()
     groups = {figure.group for figure in report.figures}
@@ -66,7 +79,7 @@ def test_a_faithful_twin_passes_in_every_figure() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("entry", ["Parts", "Single"])
-def test_other_states_inputs_and_results(entry: str) -> None:
+def test_other_states_inputs_and_results(entry: str, run: Run) -> None:
     inputs = {"Parts": ["4x5:int64<11", "4x5:bool"], "Single": ["4x6"]}[entry]
     report = run(entry=f"net:{entry}", inputs=inputs, train_steps=2, loss="mse", optimizer="SGD(lr=0.1, momentum=0.9)",
                  optimizer_target="mindspore.experimental.optim.SGD", seeds=(1, 2, 3))  # fmt: skip
@@ -80,20 +93,20 @@ def test_other_states_inputs_and_results(entry: str) -> None:
 
 
 @pytest.mark.slow
-def test_a_layer_that_all_networks_of_a_class_share_is_copied() -> None:
+def test_a_layer_that_all_networks_of_a_class_share_is_copied(run: Run) -> None:
     report = run(entry="net:Shared", inputs=["4x6"], loss="mse", seeds=(1, 2, 3))
     assert report.passed, report.to_text()
     assert report.facts["reference"] == "float64"
 
 
 @pytest.mark.slow
-def test_a_gradient_that_pytorch_gets_wrong_is_no_reference() -> None:
+def test_a_gradient_that_pytorch_gets_wrong_is_no_reference(run: Run) -> None:
     report = run(entry="net:Tokens", inputs=["1x3x4x4"], loss="mse", seeds=(1, 2, 3))
     assert report.passed, report.to_text()
 
 
 @pytest.mark.slow
-def test_complex_weights_stay_complex_and_their_gradients_are_compared() -> None:
+def test_complex_weights_stay_complex_and_their_gradients_are_compared(run: Run) -> None:
     report = run(entry="net:Waves", inputs=["4x6"])
     assert report.passed, report.to_text()
     assert report.facts["reference"] == "float64"
@@ -135,7 +148,7 @@ def test_a_network_that_graph_mode_does_not_compile_is_said_to_be_so(tmp_path: P
 
 
 @pytest.mark.slow
-def test_one_percent_in_one_gradient_is_found_and_nine_seeds_do_not_hide_it(tmp_path: Path) -> None:
+def test_one_percent_in_one_gradient_is_found_and_nine_seeds_do_not_hide_it(tmp_path: Path, run: Run) -> None:
     right = "return self.fc(x)"
     wrong = "return self.fc(x) + 0.01 * (self.fc.bias - ops.stop_gradient(self.fc.bias))"
     report = run(planted(tmp_path, right, wrong), seeds=(1, 2, 3))
@@ -177,7 +190,7 @@ MISTAKES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_planted_mistake_is_found(mistake: str, tmp_path: Path) -> None:
+def test_a_planted_mistake_is_found(mistake: str, tmp_path: Path, run: Run) -> None:
     right, wrong, where = MISTAKES[mistake]
     report = run(planted(tmp_path, right, wrong))
     assert not report.passed
@@ -196,7 +209,7 @@ def test_a_planted_mistake_is_found(mistake: str, tmp_path: Path) -> None:
     ],
     ids=["missing parameter", "renamed layer", "frozen parameter", "other structure"],
 )  # fmt: skip
-def test_what_does_not_pair_up_is_a_problem(right: str, wrong: str, problem: str, tmp_path: Path) -> None:
+def test_what_does_not_pair_up_is_a_problem(right: str, wrong: str, problem: str, tmp_path: Path, run: Run) -> None:
     text = (PAIR / "mindspore" / "net.py").read_text(encoding="utf-8").replace("self.hidden(", "self.hidden_layer(")
     folder = planted(tmp_path, right, wrong)
     if "hidden_layer" in wrong:
@@ -207,7 +220,7 @@ def test_what_does_not_pair_up_is_a_problem(right: str, wrong: str, problem: str
 
 
 @pytest.mark.slow
-def test_what_is_random_in_training_is_not_compared_and_said() -> None:
+def test_what_is_random_in_training_is_not_compared_and_said(run: Run) -> None:
     report = run(entry="net:Noisy", inputs=["4x6"], train_steps=2)
     assert report.passed, report.to_text()
     assert {figure.group for figure in report.figures} == {"outputs", "gradients, eval mode"}
@@ -215,7 +228,7 @@ def test_what_is_random_in_training_is_not_compared_and_said() -> None:
 
 
 @pytest.mark.slow
-def test_an_optimizer_with_another_epsilon_is_found() -> None:
+def test_an_optimizer_with_another_epsilon_is_found(run: Run) -> None:
     options: dict[str, Any] = {"train_steps": 3, "gradients": False, "optimizer": "Adam(lr=0.001, eps=0.001)"}
     wrong = run(**options, optimizer_target="mindspore.experimental.optim.Adam")
     assert "training, 3 steps one by one: update" in failed(wrong), wrong.to_text()
@@ -224,21 +237,21 @@ def test_an_optimizer_with_another_epsilon_is_found() -> None:
 
 
 @pytest.mark.slow
-def test_weight_decay_of_the_wrong_kind_is_found() -> None:
+def test_weight_decay_of_the_wrong_kind_is_found(run: Run) -> None:
     report = run(train_steps=3, gradients=False, optimizer="Adam(lr=0.001, weight_decay=0.1)",
                  optimizer_target="mindspore.experimental.optim.AdamW")  # fmt: skip
     assert "training, 3 steps one by one: update" in failed(report), report.to_text()
 
 
 @pytest.mark.slow
-def test_a_network_that_cannot_be_built_says_why(tmp_path: Path) -> None:
+def test_a_network_that_cannot_be_built_says_why(tmp_path: Path, run: Run) -> None:
     shutil.copy(PAIR / "mindspore" / "net.py", tmp_path)
     (tmp_path / "net.py").write_text("raise RuntimeError('no such luck')\n", encoding="utf-8")
     with pytest.raises(VerificationError, match="MindSpore, build: RuntimeError: no such luck"):
         run(tmp_path)
 
 
-def test_what_makes_no_sense_is_refused(tmp_path: Path) -> None:
+def test_what_makes_no_sense_is_refused(tmp_path: Path, run: Run) -> None:
     with pytest.raises(InputError):
         run(tmp_path / "missing")
     with pytest.raises(UsageError):
