@@ -1,8 +1,7 @@
 """The promises on the sources of real packages (``make corpus`` unpacks them; TORCH2MS_CORPUS names another folder).
 
-Entire packages are translated as they are: imported by their own ``__init__``, networks are built and trained; timm,
-which takes minutes, is among them in ``make test-whole``. Each by itself, where imports of the other are the tables'
-business, is a sample of its files.
+Entire packages are translated as they are: imported by their own ``__init__``, networks are built and trained. Each by
+itself, where imports of the other are the tables' business, is a sample of its files.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.properties.promises import lost_comments, torch_imports
-from tests.sampling import WHOLE, sampled
+from tests.sampling import sampled
 from torch2ms.diagnostics import Diagnostic, Severity
 from torch2ms.reports.model import FileReport, Report
 from torch2ms.translator.pipeline import translate_project
@@ -27,7 +26,7 @@ from torch2ms.translator.pipeline import translate_project
 pytestmark = [pytest.mark.corpus, pytest.mark.slow]
 
 
-ENTIRE = ("torchvision", "timm") if WHOLE else ("torchvision",)
+ENTIRE = ("torchvision", "timm")
 TRAIN = """
 import numpy as np
 import timm
@@ -88,11 +87,8 @@ edge = np.pad(plain, ((0, 0), (1, 1), (1, 1)))
 assert moved.sum().item() == sum(edge[:, i : i + 5, j : j + 6].sum() for i in range(3) for j in range(3))
 print("detected", torchvision.get_image_backend(), getattr(torchvision.models, "resnet18").__name__)
 """
-# name: the package that it needs, the script, what it prints
-SCRIPTS = {
-    "train.py": ("timm", TRAIN, "trained True True"),
-    "detect.py": ("torchvision", DETECT, "detected PIL resnet18"),
-}
+# name: the script, what it prints
+SCRIPTS = {"train.py": (TRAIN, "trained True True"), "detect.py": (DETECT, "detected PIL resnet18")}
 WITHOUT_TORCH = "import runpy, sys; sys.modules['torch'] = None; sys.path[0] = '.'; runpy.run_path(sys.argv[1])"
 
 
@@ -105,9 +101,8 @@ def package(
         source = tmp_path_factory.mktemp("entire") / "torchvision"
         for name in ENTIRE:
             shutil.copytree(corpus(name), source / name, ignore=shutil.ignore_patterns("__pycache__"))
-        for script, (needed, text, _) in SCRIPTS.items():
-            if needed in ENTIRE:
-                (source / script).write_text(text)
+        for script, (text, _) in SCRIPTS.items():
+            (source / script).write_text(text)
         return source
     source, part = corpus(request.param), tmp_path_factory.mktemp("part") / request.param
     for path in sampled(sorted(source.rglob("*.py")), 4, name=lambda path: path.relative_to(source).as_posix()):
@@ -193,9 +188,7 @@ def test_a_second_translation_changes_nothing(report: Report, package: Path, tmp
 def test_scripts_import_entire_packages(report: Report, output: Path) -> None:
     """torchvision's compiled library is there, as it is where it is installed: its operators are the runtime's."""
     environment = {**os.environ, "OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2", "GLOG_v": "3"}
-    for script, (needed, _, printed) in SCRIPTS.items():
-        if needed not in ENTIRE:
-            continue
+    for script, (_, printed) in SCRIPTS.items():
         done = subprocess.run(
             [sys.executable, "-c", WITHOUT_TORCH, script],
             cwd=output,
