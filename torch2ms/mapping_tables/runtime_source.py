@@ -17,7 +17,7 @@ _FOLDER = Path(__file__).parent.parent / "runtime"
 _Definition = ast.FunctionDef | ast.ClassDef
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _module(parts: tuple[str, ...]) -> ast.Module | None:
     return _parsed(parts)
 
@@ -222,7 +222,7 @@ def _place(name: str) -> Place | None:
     return None
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _imports(parts: tuple[str, ...]) -> dict[str, Place]:
     """Return from which module a module has its imported names, and what they are called there."""
     module = _module(parts)
@@ -238,7 +238,7 @@ def _imports(parts: tuple[str, ...]) -> dict[str, Place]:
     return found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _defined(parts: tuple[str, ...]) -> dict[str, str]:
     """Return the names that a module defines itself."""
     module = _module(parts)
@@ -302,7 +302,7 @@ def _bare_source(parts: tuple[str, ...], node: ast.stmt) -> str:
     return "\n".join(line.rstrip() for line in kept if line.strip() and not line.lstrip().startswith("#"))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _source_lines(parts: tuple[str, ...]) -> list[str]:
     stem = _FOLDER.joinpath(*parts)
     path = stem.with_suffix(".py") if stem.with_suffix(".py").is_file() else stem / "__init__.py"
