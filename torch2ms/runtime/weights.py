@@ -315,7 +315,7 @@ def _check_tied(keys: KeyMap, values: Values, problems: List[str]) -> None:
         if entry.torch not in values:
             continue
         other = first.setdefault(id(entry.tensor), entry.torch)
-        if not is_equal(values[other], values[entry.torch]):
+        if other != entry.torch and not is_equal(values[other], values[entry.torch]):
             problems.append(f"{entry.torch} and {other} differ, but are one parameter in the MindSpore network")
 
 
