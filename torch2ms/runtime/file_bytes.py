@@ -22,13 +22,12 @@ import threading
 import time
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, List, Optional, TextIO, TypeVar
+from typing import Any, BinaryIO, Callable, Optional, TextIO, TypeVar
 
 __all__ = ["FileBytes", "Progress", "Sink", "replace", "write_atomically"]
 
 _T = TypeVar("_T")
 _PART = 16 << 20  # bytes that are looked at, or written, at a time
-_SYNCED = 128 << 20  # bytes after which what is written is sent on to the disk
 _SHOWN_EVERY = 0.2  # seconds
 
 
@@ -90,7 +89,7 @@ class _Stream(io.RawIOBase):
 
 
 class Sink:
-    """A file that is being written; threads of its own hash what is written, and send it on to the disk.
+    """A file that is being written: what is written is hashed as well, by a thread of its own.
 
     A piece must keep its content: the hash reads it after ``write`` has returned. ``progress`` is called with the bytes
     of every piece; ``written`` counts them.
@@ -101,47 +100,31 @@ class Sink:
         self._progress = progress
         self.written = 0
         self._hash = hashlib.sha256()
-        self._errors: List[OSError] = []
         self._pieces: queue.Queue[Optional[memoryview]] = queue.Queue(2)
-        self._syncs: queue.Queue[Optional[int]] = queue.Queue(1)
-        self._threads = [threading.Thread(target=run, daemon=True) for run in (self._hash_pieces, self._sync)]
-        for thread in self._threads:
-            thread.start()
+        self._thread = threading.Thread(target=self._hash_pieces, daemon=True)
+        self._thread.start()
 
     def write(self, piece: Any) -> int:
         """Write bytes, or the memory of an array that is contiguous."""
         view = memoryview(piece).cast("B")
         for begin in range(0, len(view), _PART):
             part = view[begin : begin + _PART]
-            self._stream.write(part)
             self._pieces.put(part)
-            if (self.written + len(part)) // _SYNCED > self.written // _SYNCED and self._syncs.empty():
-                self._syncs.put(self._stream.fileno())
+            self._stream.write(part)
             self.written += len(part)
             self._progress(len(part))
         return len(view)
 
     def finish(self) -> str:
-        """End the threads, and return the hash in hexadecimal digits. Raises OSError where the disk refused."""
-        self._pieces.put(None)
-        self._syncs.put(None)
-        for thread in self._threads:
-            thread.join()
-        if self._errors:
-            raise self._errors[0]
+        """End the hash, and return it in hexadecimal digits."""
+        if self._thread.is_alive():
+            self._pieces.put(None)
+            self._thread.join()
         return self._hash.hexdigest()
 
     def _hash_pieces(self) -> None:
         for piece in iter(self._pieces.get, None):
             self._hash.update(piece)
-
-    def _sync(self) -> None:
-        """Have the disk write while the next pieces are made: the system would begin when memory is full of them."""
-        for handle in iter(self._syncs.get, None):
-            try:
-                os.fsync(handle)
-            except OSError as error:  # which the last fsync would not tell again
-                self._errors.append(error)
 
 
 class Progress:
