@@ -185,7 +185,7 @@ def compare(
         tuple(comparison.problems),
         tuple(comparison.notes),
         {
-            "inputs": [str(argument) for argument in plan.inputs] or [plan.input_from],
+            "inputs": [str(argument) for argument in plan.inputs] or [Path(plan.input_from).name],
             "optimizer": str(plan.optimizer),
             "seeds": list(plan.seeds),
             **facts,
