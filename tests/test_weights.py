@@ -297,6 +297,46 @@ def test_tied_parameters_must_agree(keys_of: Any) -> None:
         conversion.from_torch(keys_of(net), {"0.weight": one, "1.weight": two})
 
 
+def test_the_map_is_listed_and_held_against_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("mindspore")
+    from torch2ms.runtime import weights as conversion
+
+    module = "import mindspore as ms\nfrom mindspore import nn\n\n\nclass Net(nn.Cell):\n"
+    module += "    def __init__(self):\n        super().__init__()\n        self.norm = nn.BatchNorm2d(3)\n"
+    module += "        self.fc = nn.Dense(2, 3)\n        self.tied = nn.Dense(2, 3)\n"
+    module += "        self.tied.weight = self.fc.weight\n        self.scale = ms.Parameter(ms.Tensor([1.0]))\n"
+    (tmp_path / "listed_network.py").write_text(module)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        assert conversion.main(RULES, "listed_network:Net", argv=["--list"]) == 0
+        lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
+        cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+        found = {line[0]: line[1:] for line in cells}
+        assert found["scale"] == ["scale", "(1,)", "float32", "its own name"]
+        assert found["norm.running_var"] == [
+            "norm.moving_variance", "(3,)", "float32", "mindspore.nn.BatchNorm2d",
+        ]  # fmt: skip
+        assert found["tied.weight"][-1] == "mindspore.nn.Dense; the same array as fc.weight"
+        assert found["norm.num_batches_tracked"] == ["-", "not in MindSpore"]
+        values = {
+            key: Value(np.zeros([int(n) for n in line[1].strip("(),").split(",")], np.float32), "float32")
+            for key, line in found.items()
+            if line[1].startswith("(")
+        }
+        weight_files.write_torch(values, tmp_path / "x.pth")
+        assert conversion.main(RULES, "listed_network:Net", argv=["--list", str(tmp_path / "x.pth")]) == 0
+        assert "x.pth: 9 arrays, each has its place" in capsys.readouterr().out
+        del values["scale"]
+        weight_files.write_torch(values, tmp_path / "x.pth")
+        assert conversion.main(RULES, "listed_network:Net", argv=["--list", str(tmp_path / "x.pth")]) == 1
+        assert "the PyTorch file has no scale" in capsys.readouterr().err
+        with pytest.raises(SystemExit):
+            conversion.main(RULES, "listed_network:Net", argv=["x.pth"])
+    finally:
+        sys.path.remove(str(tmp_path))
+    assert sorted(path.name for path in tmp_path.glob("x*")) == ["x.pth", "x.pth.sha256"]
+
+
 def test_layers_that_pytorch_keeps_without_parameters(keys_of: Any) -> None:
     from mindspore import nn
 

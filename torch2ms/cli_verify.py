@@ -97,6 +97,7 @@ def convert_weights(
     metavar="SHAPE",
     help="2x3x224x224, or 2x16:int64<1000; once for each argument of the network.  [default: where SRC shows it]",
 )
+@click.option("--input-from", metavar="SOURCE", help="FILE.npz, FILE.py:CALLABLE or MODULE:CALLABLE of SRC gives them.")
 @click.option("--kwargs", metavar="JSON", help="Its arguments, as in '{\"num_classes\": 10}'.")
 @click.option("--train-steps", type=click.IntRange(min=0), default=0, metavar="N", help="Also train N steps.")
 @click.option("--train-input", "train_inputs", multiple=True, metavar="SHAPE", help="Input of the training steps.")
@@ -110,8 +111,8 @@ def convert_weights(
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def verify(
-    src: str, out: str, entry: str | None, inputs: tuple[str, ...], kwargs: str | None, train_steps: int,
-    train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, layers: bool | None,
+    src: str, out: str, entry: str | None, inputs: tuple[str, ...], input_from: str | None, kwargs: str | None,
+    train_steps: int, train_inputs: tuple[str, ...], optimizer: str, loss: str, graph: bool, layers: bool | None,
     record: str | None, replay: str | None, page: str | None, form: str, mapping: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run the network of SRC in PyTorch and that of OUT in MindSpore, and compare outputs, gradients and training.
@@ -123,16 +124,17 @@ def verify(
     from torch2ms.verify.found_entry import find_entry
 
     if replay is not None:
-        if record is not None or entry or inputs or given is not None or train_steps or train_inputs:
+        if record is not None or entry or inputs or input_from or given is not None or train_steps or train_inputs:
             raise UsageError("--replay has entry, inputs and steps from its file", advice="leave these options out")
         report = verification.replay(Path(out), Path(replay), graph=graph, mappings=mapping, progress=_progress)
         return _tell(report, form, page)
-    found = find_entry(Path(out), entry, inputs, given)
+    found = find_entry(Path(out), entry, inputs, given, has_inputs=input_from is not None)
     if not entry:
-        say(f"verifies {printable(found.entry)} with {', '.join(found.inputs)}")
+        say(f"verifies {printable(found.entry)} with {', '.join(found.inputs) or printable(str(input_from))}")
     settings: dict[str, Any] = {
         "entry": found.entry,
         "inputs": found.inputs,
+        "input_from": input_from or "",
         "kwargs": found.kwargs,
         "train_steps": train_steps,
         "train_inputs": train_inputs,

@@ -35,7 +35,6 @@ def test_what_mindspore_writes_is_read(tmp_path: Path) -> None:
 
 def test_slices_are_joined_and_their_hash_lies_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ckpt_files, "_SLICE", 64)
-    monkeypatch.setattr(ckpt_files, "_STEP", 24)
     monkeypatch.setattr("torch2ms.runtime.tensor_values.PIECE", 8)
     values = {name: Value(array, str(array.dtype)) for name, array in ARRAYS.items()}
     values["bf"] = Value(np.array([1.0, -3.140625], np.float32), "bfloat16")

@@ -8,7 +8,7 @@ than 512 MiB stands in several values of one tag, one behind the other. A checks
 from __future__ import annotations
 
 import math
-from typing import Any, Dict, Iterator, List, NamedTuple, Tuple, Union
+from typing import Dict, Iterator, List, NamedTuple, Tuple, Union
 
 import numpy as np
 
@@ -27,7 +27,6 @@ _NAMES = {name: kind for kind, name in _TYPES.items()}
 _TEXT = "str"
 _RANK = 32  # dimensions that an array of NumPy can have
 _SLICE = 512 << 20
-_STEP = 16 << 20  # bytes that are read at a time
 _CHECKSUM = b"crc_num"
 _VARINT, _BYTES = 0, 2  # kinds of fields
 
@@ -112,22 +111,12 @@ def _joined(file: FileBytes, name: str, parts: List[_Part]) -> Union[Value, str]
     if math.prod(max(n, 1) for n in dims) >= 1 << 59 or math.prod(dims) * element.itemsize != size:
         raise CkptError(f"{where} has another number of bytes than its shape says")
 
-    def joined() -> np.ndarray[Any, Any]:
-        whole, place = np.empty(size, np.uint8), 0
-        for part in parts:
-            for begin in range(part.begin, part.end, _STEP):
-                step = np.frombuffer(file.view[begin : min(begin + _STEP, part.end)], np.uint8)
-                whole[place : place + step.size] = step
-                place += step.size
-                file.release()
-        return whole.view(element).reshape(dims)
-
     if any((part.end - part.begin) % element.itemsize for part in parts):
         raise CkptError(f"{where} is cut off")
+    flats = [np.frombuffer(file.view[part.begin : part.end], element) for part in parts]
     if len(parts) > 1:
-        return Value(joined, dtype, shape=dims)
-    array = np.frombuffer(file.view[first.begin : first.end], element).reshape(dims)
-    return Value(array, dtype, release=file.release)
+        return Value(flats, dtype, shape=dims, release=file.release)
+    return Value(flats[0].reshape(dims), dtype, release=file.release)
 
 
 def _text(view: memoryview, field: _Field) -> str:

@@ -91,7 +91,8 @@ class _Stream(io.RawIOBase):
 class Sink:
     """A file that is being written: what is written is hashed as well, by a thread of its own.
 
-    ``progress`` is called with the bytes of every piece; ``written`` counts them.
+    A piece must keep its content: the hash reads it after ``write`` has returned. ``progress`` is called with the bytes
+    of every piece; ``written`` counts them.
     """
 
     def __init__(self, stream: BinaryIO, progress: Callable[[int], None]) -> None:
@@ -99,7 +100,7 @@ class Sink:
         self._progress = progress
         self.written = 0
         self._hash = hashlib.sha256()
-        self._pieces: queue.Queue[Optional[bytes]] = queue.Queue(2)
+        self._pieces: queue.Queue[Optional[memoryview]] = queue.Queue(2)
         self._thread = threading.Thread(target=self._hash_pieces, daemon=True)
         self._thread.start()
 
@@ -107,9 +108,9 @@ class Sink:
         """Write bytes, or the memory of an array that is contiguous."""
         view = memoryview(piece).cast("B")
         for begin in range(0, len(view), _PART):
-            part = bytes(view[begin : begin + _PART])  # the hash may need it longer than the caller keeps it
-            self._stream.write(part)
+            part = view[begin : begin + _PART]
             self._pieces.put(part)
+            self._stream.write(part)
             self.written += len(part)
             self._progress(len(part))
         return len(view)

@@ -35,12 +35,14 @@ from numpy.typing import NDArray
 
 from . import whole_checkpoints
 from .file_bytes import Progress
+from .key_listing import listing
 from .reserved import source_name
 from .tensor_values import Value, Values, is_equal
 from .weight_files import (
     WeightsError,
     dtype_of_tensor,
     load_mindspore,
+    read_mindspore,
     read_torch,
     unnest,
     value_of_tensor,
@@ -81,6 +83,7 @@ class Entry(NamedTuple):
     tensor: Any  # the Parameter or Tensor in the network
     reshape: str = ""
     optional: bool = False  # the PyTorch layer may not have it (affine=False, track_running_stats=False)
+    layer: str = ""  # whose rule says so; "": the names are the program's own
 
 
 class KeyMap(NamedTuple):
@@ -119,7 +122,7 @@ def _visit(
     """Add what ``cell`` and its children hold; ``claimed`` are names below the cell that a parent's rule has placed."""
     if id(cell) in above:
         raise WeightsError(f"{path or 'the network'} contains itself")
-    own_class, rule = _rule_of(cell, rules)
+    own_class, layer, rule = _rule_of(cell, rules)
     claimed = set(claimed)
     state = rule["state"] if rule else "same"
     reshape: Mapping[str, str] = {
@@ -127,14 +130,15 @@ def _visit(
         **cell.__dict__.get("_torch2ms_reshape", {}),
     }
     if not isinstance(state, str):
-        claimed |= _apply(cell, path, torch_path, state, reshape, result, claimed)
+        claimed |= _apply(cell, path, torch_path, state, reshape, result, claimed, layer)
     for name, tensor in _direct(cell):
         if name in claimed:
             continue
         if own_class and (rule is None or state != "same"):
             result.problems.append(f"{path}{name}: no rule for this parameter of {own_class}")
         else:
-            result.entries.append(Entry(torch_path + source_name(name), path + name, tensor, reshape.get(name, "")))
+            names = torch_path + source_name(name), path + name
+            result.entries.append(Entry(*names, tensor, reshape.get(name, ""), layer=layer))
     for name, child in cell._cells.items():  # name_cells() would leave out a cell that is met a second time
         if child is not None:
             below = {key[len(name) + 1 :] for key in claimed if key.startswith(name + ".")}
@@ -151,6 +155,7 @@ def _apply(
     reshape: Mapping[str, str],
     result: KeyMap,
     claimed: Set[str],
+    layer: str,
 ) -> Set[str]:
     """Add the entries that a rule names, and return the names it has placed."""
     placed = set()
@@ -163,7 +168,7 @@ def _apply(
         # MindSpore's BatchNorm always has gamma, beta and statistics, used or not
         is_statistic = name.endswith(("moving_mean", "moving_variance"))
         optional = getattr(holder, "use_batch_statistics", None) is True if is_statistic else not _is_learnt(tensor)
-        entry = Entry(torch_path + torch_name, path + name, tensor, reshape.get(torch_name, ""), optional)
+        entry = Entry(torch_path + torch_name, path + name, tensor, reshape.get(torch_name, ""), optional, layer)
         result.entries.append(entry)
         placed.add(name)
     if placed:  # a cell whose parameters its parent has placed has no keys of its own
@@ -171,8 +176,8 @@ def _apply(
     return placed
 
 
-def _rule_of(cell: Any, rules: Rules) -> Tuple[str, Optional[Mapping[str, Any]]]:
-    """Return the name of the cell's class where it is MindSpore's own, and the rule of it or of a base."""
+def _rule_of(cell: Any, rules: Rules) -> Tuple[str, str, Optional[Mapping[str, Any]]]:
+    """Return the name of the cell's class where it is MindSpore's own, and the rule of it or a base with that name."""
     own_class = ""
     for number, cls in enumerate(type(cell).__mro__):
         names = list(_canonical(cls))
@@ -180,8 +185,8 @@ def _rule_of(cell: Any, rules: Rules) -> Tuple[str, Optional[Mapping[str, Any]]]
             own_class = names[0] if names else f"{cls.__module__}.{cls.__name__}"
         for name in names:
             if name in rules:
-                return own_class, rules[name]
-    return own_class, None
+                return own_class, name, rules[name]
+    return own_class, "", None
 
 
 def _canonical(cls: type) -> Iterable[str]:
@@ -315,7 +320,7 @@ def _check_tied(keys: KeyMap, values: Values, problems: List[str]) -> None:
         if entry.torch not in values:
             continue
         other = first.setdefault(id(entry.tensor), entry.torch)
-        if not is_equal(values[other], values[entry.torch]):
+        if other != entry.torch and not is_equal(values[other], values[entry.torch]):
             problems.append(f"{entry.torch} and {other} differ, but are one parameter in the MindSpore network")
 
 
@@ -449,13 +454,16 @@ def main(
     """Be the command line of ``convert_weights.py``: return 0, or 1 with the reason on stderr."""
     parser = argparse.ArgumentParser(description="Convert weights between PyTorch and MindSpore.")
     parser.add_argument(
-        "source", type=Path, help=".pth, .pt, .safetensors or .index.json (with --reverse: .ckpt or .safetensors)"
+        "source",
+        nargs="?",
+        type=Path,
+        help=".pth, .pt, .safetensors or .index.json (with --reverse: .ckpt or .safetensors)",
     )
-    parser.add_argument("destination", type=Path, help=".ckpt or .safetensors (with --reverse: .pth or .safetensors)")
+    targets = ".ckpt or .safetensors (with --reverse: .pth or .safetensors)"
+    parser.add_argument("destination", nargs="?", type=Path, help=targets)
+    parser.add_argument("--list", action="store_true", help="only print which key is which parameter; check a source")
     parser.add_argument("--reverse", action="store_true", help="from MindSpore to PyTorch")
-    parser.add_argument(
-        "--whole", action="store_true", help="with --reverse: the optimizer's state and the rest as well"
-    )
+    parser.add_argument("--whole", action="store_true", help="with --reverse: the optimizer's state and the rest too")
     parser.add_argument("--entry", default=entry, required=not entry, help="MODULE:CALLABLE that builds the network")
     parser.add_argument("--kwargs", default=json.dumps(dict(kwargs or {})), help="its keyword arguments, as JSON")
     args = parser.parse_args(argv)
@@ -463,10 +471,14 @@ def main(
         given = json.loads(args.kwargs)
     except (ValueError, RecursionError) as error:
         parser.error(f"--kwargs is no JSON: {error}")
+    if not args.list and args.destination is None:
+        parser.error("a file to read and a file to write are needed, or --list")
     try:
-        result = convert(
-            args.source, args.destination, build(args.entry, given), rules, args.reverse, args.whole, sys.stderr
-        )
+        network = build(args.entry, given)
+        if args.list:
+            _list(key_map(network, rules), args.source, args.reverse)
+            return 0
+        result = convert(args.source, args.destination, network, rules, args.reverse, args.whole, sys.stderr)
     except WeightsError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -476,3 +488,13 @@ def main(
     for note in result["notes"]:
         print(f"  {note}")
     return 0
+
+
+def _list(keys: KeyMap, source: Optional[Path], reverse: bool) -> None:
+    """Print the map of a network, and whether the arrays of ``source`` have their places. Raises WeightsError."""
+    print("\n".join(listing(keys.entries, keys.dropped)))
+    _raise(keys.problems)
+    if source is not None:
+        values = (read_mindspore if reverse else read_torch)(source)[0]
+        placed, notes = (to_torch if reverse else from_torch)(keys, values)
+        print("\n".join([f"{source}: {len(placed)} arrays, each has its place", *(f"  {note}" for note in notes)]))

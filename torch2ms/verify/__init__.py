@@ -24,24 +24,35 @@ def compare(
     output: str | Path,
     entry: str | None = None,
     *,
-    inputs: str | tuple[str, ...] | list[str] = (),
+    inputs: Any = (),
     kwargs: dict[str, Any] | None = None,
     **options: Any,
 ) -> VerifyReport:
     """Compare the network of ``source`` with its translation in ``output``; the report is true where they agree.
 
     For tests: ``assert compare("src", "out", "net:Net", inputs="2x3x32x32")`` shows the whole report where it fails.
-    ``entry`` and ``inputs`` that are left out are those that ``source`` trains and shows; ``options`` are those of
-    :func:`verify`. Raises as :func:`verify` does.
+    ``inputs``: texts, as those of :func:`verify`; or the arguments of the network themselves, tensors of PyTorch or
+    arrays: a tuple of them, a dictionary of arguments by name, or the only one. ``entry`` and ``inputs`` that are left
+    out are those that ``source`` trains and shows; ``options`` are those of :func:`verify`. Raises as :func:`verify`
+    does, and UsageError for inputs that are neither.
     """
+    import tempfile
     from pathlib import Path
 
     from torch2ms.verify.found_entry import find_entry
+    from torch2ms.verify.inputs import write_values
     from torch2ms.verify.verification import verify
 
-    texts = (inputs,) if isinstance(inputs, str) else tuple(inputs)
-    found = find_entry(Path(output), entry, texts, kwargs)
-    return verify(Path(source), Path(output), entry=found.entry, inputs=found.inputs, kwargs=found.kwargs, **options)
+    texts = (inputs,) if isinstance(inputs, str) else inputs
+    is_given = not isinstance(texts, (tuple, list)) or not all(isinstance(text, str) for text in texts)
+    has_inputs = is_given or bool(options.get("input_from"))
+    found = find_entry(Path(output), entry, () if is_given else texts, kwargs, has_inputs=has_inputs)
+    settings = {"entry": found.entry, "inputs": found.inputs, "kwargs": found.kwargs, **options}
+    if not is_given:
+        return verify(Path(source), Path(output), **settings)
+    with tempfile.TemporaryDirectory(prefix="torch2ms-") as folder:
+        settings["input_from"] = write_values(Path(folder) / "values.npz", inputs)
+        return verify(Path(source), Path(output), **settings)
 
 
 def __getattr__(name: str) -> Any:

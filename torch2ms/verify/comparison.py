@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from torch2ms.errors import VerificationError
 from torch2ms.verify.figures import Figure
-from torch2ms.verify.inputs import InputSpec, OptimizerSpec, choose_loss, make_batch
-from torch2ms.verify.process import Answers
+from torch2ms.verify.inputs import Argument, OptimizerSpec, add_targets, choose_loss, make_batch
+from torch2ms.verify.process import Answers, WorkerError
 from torch2ms.verify.report import Departure, LayerFigure
 from torch2ms.verify.workers.channel import load_arrays, save_arrays
 
@@ -27,13 +27,14 @@ class Plan:
     """What to compare: see ``torch2ms.verify.verify`` for the meaning of each."""
 
     entry: str
-    inputs: tuple[InputSpec, ...]
+    inputs: tuple[Argument, ...]
     kwargs: Mapping[str, Any]
     optimizer: OptimizerSpec
     seeds: tuple[int, ...] = (1, 2, 3)
     loss: str = "auto"
     train_steps: int = 0
-    train_inputs: tuple[InputSpec, ...] = ()
+    train_inputs: tuple[Argument, ...] = ()
+    input_from: str = ""  # what gives the inputs, where they are not drawn
     gradients: bool = True
     graph: bool = True
     tolerance: float | None = None
@@ -80,7 +81,8 @@ class Comparison:
     def inputs(self, prepared: Prepared) -> str:
         """Write the batch of a seed for the outputs, which needs no targets; return its path."""
         path = self.path(f"batch-outputs-{prepared.seed}")
-        save_arrays(str(path), make_batch(self.plan.inputs, {}, "mse", (prepared.seed,)))
+        if not path.exists():
+            self._write_inputs(path, self.plan.inputs, (prepared.seed, 0))
         return str(path)
 
     def batch(self, prepared: Prepared, mode: str, number: int = 0) -> tuple[str, str]:
@@ -88,17 +90,30 @@ class Comparison:
         places = prepared.places[mode]
         loss = choose_loss(self.plan.loss, places)
         path = self.path(f"batch-{mode}-{number}")
-        save_arrays(str(path), make_batch(self._specs, places, loss, (prepared.seed, number)))
+        self._write_inputs(path, self.plan.train_inputs or self.plan.inputs, (prepared.seed, number))
+        save_arrays(str(path), add_targets(load_arrays(str(path)), places, loss, (prepared.seed, number)))
         return str(path), loss
 
-    @property
-    def _specs(self) -> tuple[InputSpec, ...]:
-        return self.plan.train_inputs or self.plan.inputs
+    def _write_inputs(self, path: Path, arguments: tuple[Argument, ...], seed: tuple[int, int]) -> None:
+        """Write the arguments of the network: drawn, or what the user's own callable or file gives."""
+        source = self.plan.input_from
+        if arguments or not source:
+            save_arrays(str(path), make_batch(arguments, seed))
+            return
+        try:
+            self.torch.call("draw", root=str(Path.cwd()), source=source, seed=list(seed), path=str(path))
+        except WorkerError as error:
+            reason = str(error).removeprefix("PyTorch, draw: ")
+            raise VerificationError(
+                f"--input-from {source} gives no inputs: {reason}",
+                advice="name FILE.npz, FILE.py:CALLABLE or MODULE:CALLABLE of SRC; the callable is called without "
+                "arguments, and returns a tensor, a tuple of arguments, or a dictionary of arguments by name",
+            ) from error
 
     def prepare(self, seed: int) -> tuple[Prepared, dict[str, Any]]:
         """Make the network of a seed on the torch side, and find out whether it runs in float64."""
         probe, state = str(self.path("batch-probe")), self.path(f"state-{seed}")
-        save_arrays(probe, make_batch(self._specs, {}, "mse", (seed, 0)))
+        self._write_inputs(Path(probe), self.plan.train_inputs or self.plan.inputs, (seed, 0))
         reply = self.torch.call("prepare", seed=seed, state=str(state))
         trained = self.plan.gradients or self.plan.train_steps
         places = self.torch.call("places", batch=probe) if trained else {}

@@ -21,11 +21,16 @@ class FoundEntry(NamedTuple):
 
 
 def find_entry(
-    output: Path, entry: str | None, inputs: Sequence[str], kwargs: Mapping[str, Any] | None = None
+    output: Path,
+    entry: str | None,
+    inputs: Sequence[str],
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    has_inputs: bool = False,
 ) -> FoundEntry:
     """Return entry, inputs and arguments, those that are not given from the report in ``output``.
 
-    Raises UsageError that says what is missing, and which networks there are.
+    ``has_inputs``: they come from elsewhere. Raises UsageError that says what is missing, and which networks there are.
     """
     facts = _facts(output)
     own = facts.get("entry")
@@ -39,11 +44,11 @@ def find_entry(
             raise UsageError("no network found in OUT's report", advice="add --entry MODULE:CALLABLE")
         entry = own
     is_same = entry == own
-    shown = facts.get("entry_inputs", []) if is_same else []
-    if not inputs and not shown:
+    shown = facts.get("entry_inputs", []) if is_same and not has_inputs else []
+    if not inputs and not shown and not has_inputs:
         raise UsageError(
             f"SRC does not show the inputs of {entry}",
-            advice="add --input for each argument of the network, for example --input 2x3x224x224",
+            advice="add --input for each argument of the network, for example --input 2x3x224x224, or --input-from",
         )
     found = facts.get("entry_kwargs", {}) if is_same else {}
     return FoundEntry(entry, tuple(inputs or shown), dict(found if kwargs is None else kwargs))

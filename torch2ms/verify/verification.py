@@ -14,7 +14,7 @@ from torch2ms.mapping_tables import loader
 from torch2ms.verify.comparison import Comparison, Plan, Prepared
 from torch2ms.verify.figures import MANY
 from torch2ms.verify.gradients import GradientCheck, check_trainable
-from torch2ms.verify.inputs import OptimizerSpec, parse_input, parse_optimizer
+from torch2ms.verify.inputs import OptimizerSpec, parse_argument, parse_optimizer
 from torch2ms.verify.layers import LayerCheck
 from torch2ms.verify.outputs import RANDOM, OutputCheck
 from torch2ms.verify.process import Answers, Worker, WorkerError
@@ -31,7 +31,8 @@ def verify(
     output: Path,
     *,
     entry: str,
-    inputs: Sequence[str],
+    inputs: Sequence[str] = (),
+    input_from: str = "",
     kwargs: Mapping[str, Any] | None = None,
     train_steps: int = 0,
     train_inputs: Sequence[str] = (),
@@ -51,18 +52,20 @@ def verify(
 ) -> VerifyReport:
     """Compare the network that ``entry`` (``module:callable``) builds in ``source`` with that in ``output``.
 
-    ``inputs``: one text for each argument of the network, ``2x3x224x224`` or ``2x16:int64<1000``; ``train_inputs``:
-    the same for gradients and training steps, where smaller ones will do. ``optimizer`` is one of torch.optim with
-    its arguments; MindSpore trains with what the tables put in its place, or with the class ``optimizer_target`` (a
-    canonical name). ``tolerance``: largest allowed difference of the outputs
-    from PyTorch's float32, over the largest magnitude, in every seed; besides the floor. ``rules`` replace the mapping
-    tables' state maps.
+    ``inputs``: one text for each argument of the network, ``2x3x224x224``, ``2x16:int64<1000``, ``mask=2x8:bool`` or
+    ``{image: 2x3x8x8, mask: 2x8:bool}``; ``train_inputs``: the same for gradients and training steps, where smaller
+    ones will do. ``input_from``, in the place of ``inputs``: ``FILE.npz``, ``FILE.py:CALLABLE`` or ``MODULE:CALLABLE``
+    of ``source``; see docs/parity.md. ``optimizer`` is one of torch.optim with its arguments; MindSpore trains with
+    what the tables put in its place, or with the class ``optimizer_target`` (a canonical name). ``tolerance``: largest
+    allowed difference of the outputs from PyTorch's float32, over the largest magnitude, in every seed; besides the
+    floor. ``rules`` replace the mapping tables' state maps.
 
     Raises UsageError and InputError for what makes no sense, VerificationError where one side cannot be run.
     """
     plan = make_plan(
         entry=entry,
         inputs=inputs,
+        input_from=input_from,
         kwargs=kwargs,
         optimizer=_with_target(parse_optimizer(optimizer), optimizer_target, mappings),
         seeds=seeds,
@@ -127,7 +130,8 @@ def replay(
 def make_plan(
     *,
     entry: str,
-    inputs: Sequence[str],
+    inputs: Sequence[str] = (),
+    input_from: str = "",
     kwargs: Mapping[str, Any] | None = None,
     optimizer: OptimizerSpec | None = None,
     seeds: Sequence[int] = (1, 2, 3),
@@ -142,13 +146,14 @@ def make_plan(
     """Return the plan of a comparison from the texts of :func:`verify`; raises UsageError for what makes no sense."""
     return Plan(
         entry=entry,
-        inputs=tuple(parse_input(text) for text in inputs),
+        inputs=tuple(parse_argument(text) for text in inputs),
+        input_from=input_from,
         kwargs=dict(kwargs or {}),
         optimizer=optimizer or parse_optimizer("SGD(lr=0.1)"),
         seeds=tuple(seeds),
         loss=loss,
         train_steps=train_steps,
-        train_inputs=tuple(parse_input(text) for text in train_inputs),
+        train_inputs=tuple(parse_argument(text) for text in train_inputs),
         gradients=gradients,
         graph=graph,
         tolerance=tolerance,
@@ -180,7 +185,7 @@ def compare(
         tuple(comparison.problems),
         tuple(comparison.notes),
         {
-            "inputs": [str(spec) for spec in plan.inputs],
+            "inputs": [str(argument) for argument in plan.inputs] or [Path(plan.input_from).name],
             "optimizer": str(plan.optimizer),
             "seeds": list(plan.seeds),
             **facts,
@@ -208,8 +213,15 @@ def _check(source: Path, output: Path, plan: Plan) -> None:
             raise InputError(f"{path}: no such folder")
     if ":" not in plan.entry:
         raise UsageError(f"not an entry: {plan.entry!r}", advice="write it like module:callable")
-    if not plan.inputs:
-        raise UsageError("no input given", advice="add --input, for example --input 2x3x224x224")
+    if not plan.inputs and not plan.input_from:
+        raise UsageError("no input given", advice="add --input, for example --input 2x3x224x224, or --input-from")
+    if plan.inputs and plan.input_from:
+        raise UsageError("inputs are given twice", advice="leave out --input or --input-from")
+    if plan.input_from and not plan.input_from.endswith(".npz") and ":" not in plan.input_from:
+        raise UsageError(
+            f"not a source of inputs: {plan.input_from!r}",
+            advice="name FILE.npz, FILE.py:CALLABLE, or MODULE:CALLABLE of SRC",
+        )
     if not plan.seeds:
         raise UsageError("no seed given")
 

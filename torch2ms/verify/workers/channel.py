@@ -7,12 +7,12 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Any, Callable, Dict, Mapping
+from typing import Any, Callable, Dict, List, Mapping, Sequence, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_float32", "flatten", "load_arrays", "save_arrays", "serve"]
+__all__ = ["as_float32", "flatten", "load_arrays", "pack", "save_arrays", "serve", "unpack"]
 
 Handler = Callable[..., Dict[str, Any]]
 
@@ -74,3 +74,59 @@ def flatten(value: Any, is_tensor: Callable[[Any], bool], path: str = "output") 
     for place, item in items:
         found.update(flatten(item, is_tensor, place))
     return found
+
+
+def pack(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Dict[str, NDArray[Any]]:
+    """Return the arguments of a call as arrays, for :func:`unpack`: ``input:0``, ... and how they are nested.
+
+    Arrays and tensors of PyTorch may lie in tuples, lists and dictionaries, beside numbers, texts and None.
+    Floating-point arrays become float32 (complex ones complex64): both sides begin with the same. Raises TypeError for
+    anything else.
+    """
+    arrays: Dict[str, NDArray[Any]] = {}
+
+    def node(value: Any) -> Dict[str, Any]:
+        if value is None or isinstance(value, (bool, int, float, str)):
+            return {"value": value}
+        if isinstance(value, Mapping):
+            if not all(isinstance(key, (str, int)) for key in value):
+                raise TypeError("the keys of a dictionary are texts or whole numbers")
+            return {"dict": [[key, node(item)] for key, item in value.items()]}
+        if isinstance(value, (list, tuple)):
+            return {"list" if isinstance(value, list) else "tuple": [node(item) for item in value]}
+        name = f"input:{len(arrays)}"
+        arrays[name] = _array(value)
+        return {"array": name}
+
+    tree = [[node(value) for value in args], {name: node(value) for name, value in kwargs.items()}]
+    return {"arguments": np.array(json.dumps(tree)), **arrays}
+
+
+def _array(value: Any) -> NDArray[Any]:
+    if hasattr(value, "detach"):  # a tensor
+        value = value.detach().cpu()
+        value = (value.float() if value.is_floating_point() else value).numpy()
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biufc":
+        raise TypeError(f"an input is {getattr(value, 'dtype', None) or type(value).__name__}, which is no tensor")
+    wanted = {"f": np.float32, "c": np.complex64}.get(value.dtype.kind, value.dtype)
+    return np.array(value, wanted)
+
+
+def unpack(
+    arrays: Mapping[str, NDArray[Any]], tensor: Callable[[NDArray[Any]], Any]
+) -> Tuple[List[Any], Dict[str, Any]]:
+    """Return the positional and the keyword arguments that :func:`pack` was given, made anew; arrays as tensors."""
+
+    def made(node: Mapping[str, Any]) -> Any:
+        ((kind, content),) = node.items()
+        if kind == "array":
+            return tensor(arrays[content])
+        if kind == "dict":
+            return {key: made(item) for key, item in content}
+        if kind == "value":
+            return content
+        items = [made(item) for item in content]
+        return items if kind == "list" else tuple(items)
+
+    args, kwargs = json.loads(str(arrays["arguments"]))
+    return [made(node) for node in args], {name: made(node) for name, node in kwargs.items()}

@@ -1,14 +1,20 @@
-"""What ``MODULE:CALLABLE`` names in a project."""
+"""What ``MODULE:CALLABLE`` names in a project, and the inputs that a user gives."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import itertools
 import os
 import sys
 from types import ModuleType
-from typing import Any, List
+from typing import Any, Callable, Dict, List, Tuple
 
-__all__ = ["load_entry"]
+import numpy as np
+
+from .channel import load_arrays, unpack
+
+__all__ = ["given_arguments", "load_entry"]
 
 _roots: List[str] = []  # on the path, because of an entry
 
@@ -50,3 +56,44 @@ def _load(root: str, module: str) -> ModuleType:
             raise
     sys.path.append(place)
     return importlib.import_module(f"{package}.{module}")
+
+
+def given_arguments(
+    root: str, folder: str, source: str, seed: Callable[[], object]
+) -> Tuple[List[Any], Dict[str, Any]]:
+    """Return the arguments of a network that ``source`` gives: positional ones, and those by name.
+
+    ``source``: ``FILE.npz`` or ``FILE.py:CALLABLE`` below ``folder``, or ``MODULE:CALLABLE`` of the project at
+    ``root``; ``seed`` is called in front of the callable. Of what it returns, a tuple holds the arguments, a dictionary
+    those by name; anything else is the only one. Raises ValueError where it gives none.
+    """
+    if source.endswith(".npz"):
+        return _of_file(os.path.join(folder, source))
+    module, _, name = source.rpartition(":")
+    target = _of_module(os.path.join(folder, module), name) if module.endswith(".py") else load_entry(root, source)
+    seed()
+    found = target()
+    if found is None:
+        raise ValueError(f"{name} returns nothing")
+    if isinstance(found, dict):
+        return [], found
+    return list(found) if isinstance(found, tuple) else [found], {}
+
+
+def _of_file(path: str) -> Tuple[List[Any], Dict[str, Any]]:
+    """Return the arrays of a file: those that ``numpy.savez`` was given without names, and those with one."""
+    with np.load(path, allow_pickle=False) as archive:
+        names = list(archive.files)
+        if "names" in names and "arguments" in archive["names"]:
+            return unpack(load_arrays(path), lambda array: array)
+        plain = list(itertools.takewhile(names.__contains__, (f"arr_{number}" for number in range(len(names)))))
+        return [archive[name] for name in plain], {name: archive[name] for name in names if name not in plain}
+
+
+def _of_module(path: str, name: str) -> Any:
+    spec = importlib.util.spec_from_file_location("torch2ms_inputs", path)
+    if spec is None or spec.loader is None or not os.path.isfile(path):
+        raise FileNotFoundError(f"no such file: {path}")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return getattr(module, name)

@@ -42,14 +42,15 @@ class MindSporeLayers:
         self.watched = False
         self.lines: Dict[str, int] = {}
 
-    def record(self, paths: Sequence[str], batch: Sequence[Any], root: str) -> Dict[str, Any]:
+    def record(self, paths: Sequence[str], batch: Tuple[List[Any], Dict[str, Any]], root: str) -> Dict[str, Any]:
         """Run the network once; return what is known of those layers that PyTorch has too, and of the calls."""
         cells = {path: cell for path, cell in _cells(self.side.net, "", self.side.source_name) if path in set(paths)}
         own = {id(cell): path for path, cell in reversed(list(cells.items()))}
 
         def run() -> None:
             with self.side._counters():
-                self.side.net(*batch)
+                args, kwargs = batch
+                self.side.net(*args, **kwargs)
 
         error = self.tracer.record(root, own, run)
         self.calls = self.tracer.calls

@@ -70,7 +70,8 @@ class TorchLayers:
 
             def run(net: Any = net, slot: str = slot) -> None:
                 with torch.no_grad(), counters_kept(net.modules()):
-                    net(*inputs[slot])
+                    args, kwargs = inputs[slot]
+                    net(*args, **kwargs)
 
             buffers = [(value, value.clone()) for value in net.buffers()]
             error = self.tracer.record(root, own, run)

@@ -6,14 +6,14 @@ import contextlib
 import inspect
 import os
 import sys
-from typing import Any, ContextManager, Dict, List, Mapping, Optional, Sequence, Set
+from typing import Any, ContextManager, Dict, List, Mapping, Optional, Sequence, Set, Tuple
 
 import mindspore as ms
 import numpy as np
 from mindspore import nn, ops
 from numpy.typing import NDArray
 
-from .channel import as_float32, flatten, load_arrays, save_arrays, serve
+from .channel import as_float32, flatten, load_arrays, save_arrays, serve, unpack
 from .counters import counters_kept
 from .dropout import Switch
 from .entries import load_entry
@@ -98,7 +98,8 @@ class MindSporeSide:
         self._load(state)
         self.net.set_train(False)
         with self._counters():
-            found = flatten(self.net(*_inputs(batch)), _is_tensor)
+            args, kwargs = _inputs(batch)
+            found = flatten(self.net(*args, **kwargs), _is_tensor)
         save_arrays(path, {place: _array(value) for place, value in found.items()})
         return {}
 
@@ -112,11 +113,11 @@ class MindSporeSide:
         return {"loss": value, "dropout": self.dropout.rates}
 
     def _value_and_gradients(self, batch: str, loss: str, arrays: bool = True) -> Any:
-        inputs, targets = _inputs(batch), load_arrays(batch)
+        (args, kwargs), targets = _inputs(batch), load_arrays(batch)
         parameters = ms.ParameterTuple(self.net.trainable_params())
 
         def forward() -> Any:
-            return _loss(flatten(self.net(*inputs), _is_tensor), targets, loss)
+            return _loss(flatten(self.net(*args, **kwargs), _is_tensor), targets, loss)
 
         with self.dropout:
             value, gradients = ms.value_and_grad(forward, None, parameters)()
@@ -226,8 +227,9 @@ def _choose_mode(graph: bool) -> None:
         ms.runtime.launch_blocking()  # errors belong to the call that caused them
 
 
-def _inputs(batch: str) -> List[Any]:
-    return [ms.Tensor(value) for name, value in load_arrays(batch).items() if name.startswith("input:")]
+def _inputs(batch: str) -> Tuple[List[Any], Dict[str, Any]]:
+    """Return the arguments of the network, positional ones and those by name."""
+    return unpack(load_arrays(batch), ms.Tensor)
 
 
 def _loss(found: Mapping[str, Any], targets: Mapping[str, NDArray[Any]], kind: str) -> Any:

@@ -8,17 +8,17 @@ import inspect
 import os
 import random
 import sys
-from typing import Any, ContextManager, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, ContextManager, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from . import norm_gradients
-from .channel import as_float32, flatten, load_arrays, save_arrays, serve
+from .channel import as_float32, flatten, load_arrays, pack, save_arrays, serve, unpack
 from .counters import counters_kept
 from .dropout import Switch
-from .entries import load_entry
+from .entries import given_arguments, load_entry
 from .layers import note_origins
 from .layers_torch import TorchLayers
 
@@ -54,6 +54,19 @@ class TorchSide:
         note_origins(torch.nn.Module, root)
         self.target, self.kwargs = load_entry(root, entry), kwargs
         return {"version": torch.__version__, "python": sys.version.split()[0]}
+
+    def draw(self, root: str, source: str, seed: Sequence[int], path: str) -> Dict[str, Any]:
+        """Write the arguments of the network that the user's ``source`` gives; files lie below the folder ``root``."""
+
+        def start() -> None:
+            number = seed[0] << 16 | seed[1]
+            torch.manual_seed(number)
+            np.random.seed(number % (1 << 32))
+            random.seed(number)
+
+        args, kwargs = given_arguments(self.root, root, source, start)
+        save_arrays(path, pack(args, kwargs))
+        return {}
 
     def prepare(self, seed: int, state: str) -> Dict[str, Any]:
         """Make a network with random weights and non-trivial statistics; write its state_dict to ``state``."""
@@ -103,7 +116,7 @@ class TorchSide:
         twin = self._copy(net)
         twin.train(train)  # a network's own may return nothing
         with torch.no_grad(), self.dropout:
-            found = flatten(twin(*_inputs(batch, torch.float32)), torch.is_tensor)
+            found = flatten(_called(twin, batch, torch.float32), torch.is_tensor)
         return {place: list(value.shape) for place, value in found.items() if _is_floating(value)}
 
     def places(self, batch: str) -> Dict[str, Any]:
@@ -139,7 +152,7 @@ class TorchSide:
         net.eval()
         before = _random_state()
         with torch.no_grad(), counters_kept(net.modules()):
-            found = flatten(net(*_inputs(batch, _precision(net))), torch.is_tensor)
+            found = flatten(_called(net, batch, _precision(net)), torch.is_tensor)
         random_numbers = before != _random_state()
         save_arrays(path, {place: _array(value) for place, value in found.items()})
         return {
@@ -254,10 +267,22 @@ def _randomise(net: Any, generator: Any) -> None:
             buffer.copy_(0.75 + 0.5 * torch.rand(buffer.shape, generator=generator))
 
 
-def _inputs(batch: str, precision: Any) -> List[Any]:
-    arrays = load_arrays(batch)
-    tensors = [torch.from_numpy(value) for name, value in arrays.items() if name.startswith("input:")]
-    return [tensor.to(precision) if tensor.is_floating_point() else tensor for tensor in tensors]
+def _inputs(batch: str, precision: Any) -> Tuple[List[Any], Dict[str, Any]]:
+    """Return the arguments of the network, positional ones and those by name."""
+    complex_precision = torch.complex128 if precision == torch.float64 else torch.complex64
+
+    def tensor(array: NDArray[Any]) -> Any:
+        made = torch.from_numpy(array)
+        if made.is_complex():
+            return made.to(complex_precision)
+        return made.to(precision) if made.is_floating_point() else made
+
+    return unpack(load_arrays(batch), tensor)
+
+
+def _called(net: Any, batch: str, precision: Any) -> Any:
+    args, kwargs = _inputs(batch, precision)
+    return net(*args, **kwargs)
 
 
 def _precision(net: Any) -> Any:
@@ -274,7 +299,7 @@ def _in_precision(net: Any, precision: Any) -> Any:
 def _loss(net: Any, batch: str, kind: str) -> Any:
     """Return the loss of the network's results against the batch's targets: one term for each floating-point result."""
     precision = _precision(net)
-    found = flatten(net(*_inputs(batch, precision)), torch.is_tensor)
+    found = flatten(_called(net, batch, precision), torch.is_tensor)
     arrays = load_arrays(batch)
     total = torch.zeros((), dtype=precision)
     for place, value in found.items():
@@ -353,7 +378,7 @@ def main() -> None:
     norm_gradients.repair()
     side = TorchSide()
     names = (
-        "build", "prepare", "places", "copy_slot", "outputs", "gradients", "start_training", "export", "step",
+        "build", "draw", "prepare", "places", "copy_slot", "outputs", "gradients", "start_training", "export", "step",
         "record_layers", "repeat_layer",
     )  # fmt: skip
     serve({name: getattr(side, name) for name in names})
