@@ -20,7 +20,7 @@ from mindspore.experimental import optim
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from torch2ms.runtime import adam, sgd  # noqa: E402
+from torch2ms.runtime import adam, sgd
 
 OPTIMIZERS = {
     "SGD": sgd.SGD,

@@ -11,11 +11,9 @@ from torch2ms.translator.effects.dataflow import (
     Liveness,
     backward_slice,
     base_path,
-    bound_names,
     certain_binds,
     dotted_path,
     effects,
-    is_invariant,
     live_in,
     names_in,
     overlap,
@@ -282,23 +280,6 @@ def test_backward_slice_of_one_value() -> None:
     assert backward_slice(body, 2, ignored={0}) == {1}
 
 
-@pytest.mark.parametrize(
-    ("path", "source", "invariant"),
-    [
-        ("model", "for x in s:\n    y = model(x)", True),
-        ("model", "for x in s:\n    model = f(x)", False),
-        ("x", "for x in s: pass", False),
-        ("self.opt", "for x in s:\n    self.n = x", True),
-        ("self.opt", "for x in s:\n    self.opt = f(x)", False),
-        ("self.opt.lr", "for x in s:\n    self.opt = f(x)", False),
-        ("n", "while (n := f()): pass", False),
-    ],
-)
-def test_is_invariant(path: str, source: str, invariant: bool) -> None:
-    assert is_invariant(path, statements(source)[0]) is invariant
-
-
 def test_names() -> None:
     body = statements("import a.b\ndef f(x):\n    y = x\nz = [w for w in f]")
-    assert bound_names(body) == {"a", "f", "z"}
     assert names_in(body) == {"a", "f", "x", "y", "z", "w"}

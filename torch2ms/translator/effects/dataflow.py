@@ -27,12 +27,10 @@ __all__ = [
     "Liveness",
     "backward_slice",
     "base_path",
-    "bound_names",
     "certain_binds",
     "child_blocks",
     "dotted_path",
     "effects",
-    "is_invariant",
     "live_in",
     "names_in",
     "overlap",
@@ -55,11 +53,6 @@ def child_blocks(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
                 yield part.body
         elif block:
             yield block
-
-
-def bound_names(statements: Sequence[ast.AST]) -> frozenset[str]:
-    """Return every name the statements may bind in their own scope."""
-    return effects(statements).binds
 
 
 def names_in(node: ast.AST | Sequence[ast.AST]) -> frozenset[str]:
@@ -112,13 +105,6 @@ def certain_binds(statements: Sequence[ast.stmt], *, loops_run: bool = False) ->
 
 def _leaves(block: Sequence[ast.stmt]) -> bool:
     return any(isinstance(s, (ast.Return, ast.Raise, ast.Break, ast.Continue)) for s in block)
-
-
-def is_invariant(path: str, loop: ast.stmt) -> bool:
-    """Whether no iteration of ``loop`` rebinds the path's root or stores to the path or a prefix of it."""
-    inside = effects(loop)
-    stores = inside.binds | inside.mutates
-    return not any(path == store or path.startswith(store + ".") for store in stores)
 
 
 def _kills(statement: ast.stmt, path: str) -> bool:

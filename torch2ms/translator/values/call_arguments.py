@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.annotations import annotated
 from torch2ms.translator.values.declarations import FileAnalysis, FunctionInfo, is_map
-from torch2ms.translator.values.kinds import UNKNOWN, Kind
+from torch2ms.translator.values.kinds import UNKNOWN, Kind, join
 
-__all__ = ["Handed", "completed", "handed_back", "handed_by", "lacks_results"]
+__all__ = ["Handed", "completed", "handed_back", "handed_by", "joined", "lacks_results"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,25 @@ class Handed:
                 yield place
             elif place < len(info.filled):
                 yield info.filled[place]
+
+
+def joined(calls: Iterable[Handed], info: FunctionInfo) -> dict[str, Kind]:
+    """Return what calls of a function say of its parameters."""
+    found: dict[str, Kind] = {}
+    untyped: set[str] = set()
+    for handed in calls:
+        for name, kind in handed.parameters(info):
+            if not kind.known:
+                untyped.add(name)
+            else:
+                found[name] = join(found[name], kind) if name in found else kind
+    # One caller that hands over a tensor or a network is enough: for that one the function has to change.
+    for name in untyped:
+        if name in found and found[name].name == "Module":
+            found[name] = Kind("Module", evidence="handed over by a caller")  # another's may be of another class
+        elif name not in found or found[name].name != "Tensor":
+            found[name] = join(found.get(name, UNKNOWN), UNKNOWN)
+    return found
 
 
 def handed_by(

@@ -18,7 +18,7 @@ from torch2ms.translator.project.symbol_table import SymbolTable
 from torch2ms.translator.values.abstract_methods import overridden
 from torch2ms.translator.values.blocks import At, Holding
 from torch2ms.translator.values.budget import Work
-from torch2ms.translator.values.call_arguments import Handed, completed, handed_by, lacks_results
+from torch2ms.translator.values.call_arguments import Handed, completed, handed_by, joined, lacks_results
 from torch2ms.translator.values.declarations import ClassInfo, FileAnalysis, FunctionInfo, declare, is_abstract
 from torch2ms.translator.values.families import instance_of
 from torch2ms.translator.values.flow import Flow
@@ -428,21 +428,9 @@ class World:
         if question in self._parameters:
             return self._parameters[question]
         found: dict[str, Kind] = {}
-        untyped: set[str] = set()
         if self.depth > 0 and not isinstance(info.node, ast.Lambda):
             with At(self, self.depth - 1):
-                for handed in self._calls(info):
-                    for name, kind in handed.parameters(info):
-                        if not kind.known:
-                            untyped.add(name)
-                        else:
-                            found[name] = join(found[name], kind) if name in found else kind
-        # One caller that hands over a tensor or a network is enough: for that one the function has to change.
-        for name in untyped:
-            if name in found and found[name].name == "Module":
-                found[name] = Kind("Module", evidence="handed over by a caller")  # another's may be of another class
-            elif name not in found or found[name].name != "Tensor":
-                found[name] = join(found.get(name, UNKNOWN), UNKNOWN)
+                found = joined(self._calls(info), info)
         found = self._parameters[question] = self._shared(self._parameters, info.key, found)
         if self._doubtful:
             self._doubted.append((self._parameters, question))

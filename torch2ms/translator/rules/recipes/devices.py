@@ -13,7 +13,7 @@ from torch2ms.translator.rules.dtype_names import floating_type
 from torch2ms.translator.rules.emission import emit_call
 from torch2ms.translator.rules.recipes.casts import may_be_complex, truth_of
 from torch2ms.translator.rules.recipes.gradient_cuts import cut_from_floats
-from torch2ms.translator.syntax.argument_binding import BoundArgument, same_literal
+from torch2ms.translator.syntax.argument_binding import same_literal
 from torch2ms.translator.syntax.cst_builders import build, code_of, itself
 from torch2ms.translator.values.dtypes import family
 from torch2ms.translator.values.queries.device_arguments import describes_device, describes_dtype
@@ -156,8 +156,3 @@ def network_type(site: CallSite, ctx: Context) -> Outcome:
 def move(site: CallSite, ctx: Context) -> Outcome:
     """``x.cuda()``, ``x.cpu()``: the receiver itself."""
     return moved(site, ctx)
-
-
-def device_argument(argument: BoundArgument | None, ctx: Context) -> bool:
-    """Whether an argument is there and says a device."""
-    return argument is not None and describes_device(argument.tree, ctx)
