@@ -148,9 +148,16 @@ def reaches_views(name: str, ctx: FileFacts) -> bool:
 
 
 def _is_handed_view(name: str, ctx: FileFacts) -> bool:
-    """Whether a name is a parameter of the function around that a caller gives a view: ``move(weight.data, other)``."""
+    """Whether a name is a parameter of the function around that a caller gives a view: ``move(weight.data, other)``.
+
+    What is handed on as a value, ``self.move = partial(move, 0.9)``, may be given anything.
+    """
     info = ctx.functions[-1] if ctx.target.mindspore >= _VIEWS_SINCE else None
-    return info is not None and name in info.locals and ctx.world.is_handed_view(info, name)
+    if info is None or name not in info.locals:
+        return False
+    symbols = ctx.world.symbols
+    is_value = any(info.name in symbols.files[path].passed for path in symbols.likely_callers(info.name, ctx.path))
+    return (is_value and name in info.filled) or ctx.world.is_handed_view(info, name)
 
 
 def fills_whole(ctx: FileFacts) -> bool:
