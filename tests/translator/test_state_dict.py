@@ -48,8 +48,8 @@ def test_the_text_of_a_program_that_saves_and_resumes() -> None:
         "for group in state['opt']['param_groups']:\n    group['lr'] = 0.01\nopt.load_state_dict(state['opt'])\n"
     )
     assert translate_source(source).text == (
-        "from mindspore import nn\nfrom mindspore.experimental import optim\n"
-        "from torch2ms_runtime import checkpoint, modules, optim as t2m_optim\n\n"
+        "from mindspore import nn\n"
+        "from torch2ms_runtime import checkpoint, modules, optim, sgd\n\n"
         "net = nn.Dense(2, 1)\nopt = sgd.SGD(net.trainable_params(), lr=0.1)\n"
         "checkpoint.save({'net': modules.state_dict(net), 'opt': optim.state_dict(opt)}, 'x.pt')\n"
         "state = checkpoint.load('x.pt')\n"
