@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from tests.verify.test_verification import ADAM, PAIR, RULES, failed, planted, verified
-from torch2ms.cli_verify import verify
+from torch2ms.cli import command
 from torch2ms.errors import InputError, VerificationError
 from torch2ms.verify import VerifyReport
 from torch2ms.verify.process import WorkerError
@@ -98,7 +98,7 @@ def test_damaged_arrays_are_refused(tmp_path: Path) -> None:
 def test_the_command_line_says_what_it_cannot_use(tmp_path: Path) -> None:
     plain = tmp_path / "plain.rec"
     plain.write_text("no archive")
-    result = CliRunner().invoke(verify, ["src", str(tmp_path), "--replay", str(plain)])
+    result = CliRunner().invoke(command, ["verify", "src", str(tmp_path), "--replay", str(plain)])
     assert "not a recording of torch2ms verify --record" in str(result.exception)
-    result = CliRunner().invoke(verify, ["src", str(tmp_path), "--replay", str(plain), "--input", "2x3"])
+    result = CliRunner().invoke(command, ["verify", "src", str(tmp_path), "--replay", str(plain), "--input", "2x3"])
     assert "--replay has entry, inputs and steps from its file" in str(result.exception)
