@@ -72,12 +72,10 @@ def create_optimizer(name: str, parameters: Iterable[Any], **options: Any) -> An
 
 
 def _better(name: str) -> Any:
-    """Return the module of the runtime's own optimizer, which MindSpore 2.0 cannot import; None where it has none."""
-    if name not in ("Adam", "SGD"):
-        return None
+    """Return the module with an optimizer of the runtime's own, which MindSpore 2.0 cannot import; None for others."""
     from . import adam, sgd
 
-    return {"Adam": adam, "SGD": sgd}[name]
+    return {"Adam": adam, "SGD": sgd}.get(name)
 
 
 def _names() -> List[str]:

@@ -288,7 +288,10 @@ def _layers(comparison: Comparison, first: Prepared, folders: tuple[str, str], m
         comparison.notes.append(f"layers were not compared: {error}")
         return
     if not comparison.departures and not _holds(comparison):
-        comparison.notes.append("no layer departs by itself: the difference is in how errors add up, or in training")
+        comparison.notes.append(
+            "no layer departs by itself: the difference is in how errors add up, or in training; a translation with "
+            "--exact has the runtime's functions where MindSpore's kernels round more"
+        )
 
 
 def _graph(comparison: Comparison, seeds: Sequence[Prepared], build: dict[str, Any], python: str | None) -> None:

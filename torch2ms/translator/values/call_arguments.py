@@ -115,7 +115,8 @@ class _Views:
     def has(self, tree: ast.expr) -> bool:
         if not isinstance(tree, ast.Name):
             return self._is_written(tree)
-        if not self._kinds.get(tree, UNKNOWN).is_tensor:
+        kind = self._kinds.get(tree, UNKNOWN)
+        if kind.known and not kind.is_tensor:
             return False
         if self._names is None:
             bound = (node for node in walk(self._scope) if isinstance(node, ast.Assign))
@@ -129,7 +130,8 @@ class _Views:
         member = tree.func if isinstance(tree, ast.Call) else tree
         if not isinstance(member, ast.Attribute) or not load_facts().may_share(member.attr):
             return False
-        return self._kinds.get(member.value, UNKNOWN).is_tensor
+        owner = self._kinds.get(member.value, UNKNOWN)  # of parameters of a network that has no type, it is not known
+        return owner.is_tensor or not owner.known
 
 
 def _mapped(call: ast.Call, kinds: Mapping[ast.AST, Kind]) -> Handed | None:
