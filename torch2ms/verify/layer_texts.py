@@ -150,7 +150,7 @@ class Texts:
         for paths in texts.values():
             for path in paths if paths[0] in found else ():
                 wanted, own = found[paths[0]], self.partners[path]
-                if wanted["type"] != own["type"]:
+                if wanted["type"] not in own["bases"]:  # a layer that also takes device= and dtype= derives from it
                     yield path, f"is {own['type']}; the translation of PyTorch's layer is {wanted['type']}"
                 else:
                     wanted["settings"].pop("training", None)

@@ -52,7 +52,7 @@ class Gate(nn.Module):
 
 
 class Net(nn.Module):
-    def __init__(self, num_classes=5):
+    def __init__(self, num_classes=5, device=None, dtype=None):
         super().__init__()
         self.stem = nn.Sequential(
             nn.Conv2d(3, 8, 5, stride=2, padding=2),
@@ -65,7 +65,7 @@ class Net(nn.Module):
         self.gate = Gate(16)
         self.pool = nn.AdaptiveAvgPool2d(1)
         self.drop = nn.Dropout(0.25)
-        self.fc = nn.Linear(16, num_classes)
+        self.fc = nn.Linear(16, num_classes, device=device, dtype=dtype)
 
     def forward(self, x):
         x = self.stem(x)

@@ -167,6 +167,7 @@ def _layer(path: str, cell: Any) -> Dict[str, Any]:
     return {
         "path": path,
         "type": kind.__name__,
+        "bases": [base.__name__ for base in kind.__mro__],
         "settings": plain_settings(cell, _BASE),
         "tensors": {name: [list(value.shape), _digest(value)] for name, value in tensors.items()},
         "origin": origin(cell),
