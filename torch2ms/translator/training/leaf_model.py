@@ -109,6 +109,7 @@ class LeafPlan:
 
     is_again: bool = True  # functions give gradients that are differentiated again; else the record does
     held: frozenset[ast.stmt] = frozenset()  # statements that functions of training steps take in
+    apart: frozenset[ast.stmt] = frozenset()  # backward calls beside training steps, which those do not concern
     is_keeping: bool = False  # functions elsewhere ask weights for the gradients of these calls
     may_record: bool = False  # what functions cannot tell is recorded as it runs
     units: list[LeafUnit] = field(default_factory=list)

@@ -26,7 +26,7 @@ __all__ = [
 ]  # fmt: skip
 
 Wrappers = Mapping[str, frozenset[str]]  # keys of classes that hold an optimizer -> their methods that take a step
-EventKind = Literal["backward", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
+EventKind = Literal["backward", "leaf", "zero", "step", "clip", "unscale", "update", "closure", "wrapper"]
 
 MAY_CREATE = "backward(create_graph=...) differentiates through the gradient, if the value is true when it runs"
 _OF_STEPS = ("closure", "grad_scaler", None)

@@ -14,8 +14,8 @@ from torch2ms.translator.training.find.callees import WITHOUT_GRADIENT, Callees,
 from torch2ms.translator.training.find.differentiable import (
     differentiable_nodes,
     differentiable_reads,
+    gives_cut_values,
     is_no_grad,
-    names_no_grad,
     walk_executed,
 )
 from torch2ms.translator.training.find.narrowed_lists import trains_a_part
@@ -170,7 +170,7 @@ class GradientFlow:
     def _function_has_source(self, function: FunctionNode) -> bool:
         if id(function) not in self._known:
             self._known[id(function)] = False  # for recursion
-            if not any(names_no_grad(decorator) for decorator in function.decorator_list):
+            if not gives_cut_values(function, self._is_own):
                 self._known[id(function)] = any(self.has_source(statement) for statement in function.body)
         return self._known[id(function)]
 

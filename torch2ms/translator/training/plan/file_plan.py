@@ -156,23 +156,13 @@ def _planned_steps(ctx: Context) -> TrainingPlan:
         asked = asked_apart(ctx.analysis.tree)
         plan.kept.update(node for node, is_own in asked if (keeping or is_own) and is_weight(node, ctx.analysis))
     reaching = recording and _may_reach(keeping, ctx)
-    planned: list[list[Planned]] = []
     parts = sections(ctx.analysis.tree)
-    if attributes & {"backward", "step"} or handing or wrapping:
-        handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
-        handed |= {"wrapping": wrapping, "look_up": lambda key: _callee(key, ctx)}
-        handed["late"] = ctx.world.symbols.kept
-        handed["reaching"] = reaching
-        handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
-        planned = [find_parts(part, ctx.analysis, **handed) for part in parts]
-        if "backward" not in attributes and not handing and not wrapping:
-            for part in (scope for found in planned for scope in found):
-                part.results = [result for result in part.results if isinstance(result, RecordedCall)]
-    units = [unit for part in planned for unit in results_of(part)]
-    taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
-    stepped = {unit.backward for unit in units if isinstance(unit, TrainingUnit)}
-    held = {statement for unit in units if isinstance(unit, TrainingUnit) for statement in unit.removed}
-    _plan_leaves(plan, ctx, taken, stepped, parts, held, graphs=graphs, recording=recording)
+    handed: dict[str, Any] = {"recording": recording, "keeping": keeping, "handing": handing, "wrappers": wrappers}
+    handed |= {"wrapping": wrapping, "look_up": lambda key: _callee(key, ctx)}
+    handed["late"] = ctx.world.symbols.kept
+    handed["reaching"] = reaching
+    handed["adding"] = ctx.target.mindspore >= _EXPERIMENTAL and ctx.world.symbols.adds_gradients
+    planned = _planned_parts(plan, attributes, parts, handed, ctx, graphs=graphs)
     _enter_leaves(plan, ctx.analysis.remade)
     deriving = _derived_again(plan, parts, ctx)
     _enter_asked(plan, parts, deriving, ctx, graphs=graphs)
@@ -198,6 +188,35 @@ def _planned_steps(ctx: Context) -> TrainingPlan:
     return plan
 
 
+def _planned_parts(
+    plan: TrainingPlan,
+    attributes: Collection[str],
+    parts: Sequence[ast.Module],
+    handed: Mapping[str, Any],
+    ctx: Context,
+    *,
+    graphs: bool,
+) -> list[list[Planned]]:
+    """Return what is planned for the steps in each part of a file; the gradients asked for by hand are in the plan."""
+    planned: list[list[Planned]] = []
+    refused: set[ast.stmt] = set()  # backward calls whose gradients no function gives: they are the steps' concern
+    while True:
+        if not {"backward", "step"}.isdisjoint(attributes) or handed["handing"] or handed["wrapping"]:
+            planned = [find_parts(part, ctx.analysis, together=refused, **handed) for part in parts]
+            if "backward" not in attributes and not handed["handing"] and not handed["wrapping"]:
+                for part in (scope for found in planned for scope in found):
+                    part.results = [result for result in part.results if isinstance(result, RecordedCall)]
+        of_leaves = {statement for part in planned for scope in part for statement in scope.leaves}
+        units = [unit for part in planned for unit in results_of(part) if isinstance(unit, TrainingUnit)]
+        _plan_leaves(plan, ctx, units, parts, of_leaves, graphs=graphs, recording=handed["recording"])
+        left = of_leaves.difference(unit.statement for unit in plan.leaves.units)
+        for scope in (scope for part in planned for scope in part):
+            left |= set() if all(isinstance(one, TrainingUnit) for one in scope.results) else set(scope.leaves)
+        if not left:
+            return planned
+        refused |= left
+
+
 def _callee(key: str, ctx: Context) -> Callee | None:
     """Return a function of the project with its file; None for what is none, and for a lambda."""
     info, path = ctx.world.function(key), key.rpartition(":")[0]
@@ -210,22 +229,23 @@ def _callee(key: str, ctx: Context) -> Callee | None:
 def _plan_leaves(
     plan: TrainingPlan,
     ctx: Context,
-    taken: set[str],
-    stepped: set[ast.stmt],
+    units: Sequence[TrainingUnit],
     parts: Sequence[ast.Module],
-    held: set[ast.stmt],
+    apart: Collection[ast.stmt],
     *,
     graphs: bool,
     recording: bool,
 ) -> None:
     """Plan what is asked for by hand; the record answers what functions would lose a part of."""
+    taken = {node.id for node in ctx.analysis.nodes if isinstance(node, ast.Name)}
+    stepped = {unit.backward: (unit.forward_name, unit.grad_name, unit.grads_name) for unit in units}
+    held = {statement for unit in units for statement in unit.removed}
     keeping = ctx.world.symbols.is_near("asks_for_gradients", ctx.path, besides=True) if recording else None
-    plan.leaves = plan_leaves(ctx.analysis.tree, ctx.analysis, set(taken), stepped, parts, held, keeping=keeping)
+    asked = (ctx.analysis.tree, ctx.analysis)
+    plan.leaves = plan_leaves(*asked, set(taken), stepped, parts, held, apart, keeping=keeping)
     plan.derives_by_record = graphs and _derives_by_record(plan.leaves, ctx)
     if plan.derives_by_record or (graphs and any(_is_lossy(unit, ctx) for unit in plan.leaves.units)):
-        plan.leaves = plan_leaves(
-            ctx.analysis.tree, ctx.analysis, taken, stepped, parts, held, again=False, keeping=keeping
-        )
+        plan.leaves = plan_leaves(*asked, taken, stepped, parts, held, apart, again=False, keeping=keeping)
 
 
 def _derives_by_record(leaves: LeafPlan, ctx: Context) -> bool:

@@ -198,7 +198,7 @@ def _boundary(scope: Scope, events: Sequence[Event], forward: Forward) -> int:
     """The last index before the backward call at which another unit computes gradients or updates; -1 when none."""
     found = -1
     for event in events:
-        if event.kind not in ("backward", "step") or event is forward.backward:
+        if event.kind not in ("backward", "leaf", "step") or event is forward.backward:
             continue
         if scope.is_left_before(event.statement, forward.backward.statement):
             continue

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from torch2ms.translator.effects.gradient_uses import asked_apart
+from torch2ms.translator.effects.names_used import own
 from torch2ms.translator.effects.reads_and_writes import dotted_path
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.training.leaf_model import LeafPlan, LeafUnit
@@ -23,17 +24,19 @@ def plan_leaves(
     tree: ast.Module,
     oracle: Oracle,
     taken: set[str],
-    planned: Collection[ast.stmt],
+    planned: Mapping[ast.stmt, Collection[str]],
     parts: Sequence[ast.Module] = (),
     held: Collection[ast.stmt] = (),
+    apart: Collection[ast.stmt] = (),
     *,
     again: bool = True,
     keeping: bool | None = None,
 ) -> LeafPlan:
     """Return the plan for the gradients that a file asks for by hand.
 
-    ``planned``: backward calls of training steps; ``parts``: of the module level, which stand for themselves;
-    ``held``: statements that leave their places for the functions of training steps; ``again``: whether functions give
+    ``planned``: backward calls of training steps, with the names that stand for them in their scopes; ``parts``: of the
+    module level, which stand for themselves; ``held``: statements that leave their places for the functions of training
+    steps; ``apart``: backward calls beside such steps, for the gradients of tensors; ``again``: whether functions give
     the gradients that are differentiated again; ``keeping``: whether functions of other files look for them with the
     weights, None where nothing can be kept there.
     """
@@ -45,7 +48,7 @@ def plan_leaves(
     refused: set[str] = set()
     asked = [node for node, is_own in asked_apart(tree) if not is_own] if keeping is not None else []
     while True:
-        plan = LeafPlan(not planned and is_unread(tree, oracle), again, frozenset(held))
+        plan = LeafPlan(not planned and is_unread(tree, oracle), again, frozenset(held), frozenset(apart))
         plan.updaters = updaters(tree, refused)
         handed = {id(part) for updater in plan.updaters.values() for part in walk(updater.node)}
         plan.may_record = keeping is not None
@@ -62,10 +65,16 @@ def plan_leaves(
 
 
 def _plan_scope(
-    scope: ast.AST, oracle: Oracle, taken: set[str], plan: LeafPlan, modules: set[str], planned: Collection[ast.stmt]
+    scope: ast.AST,
+    oracle: Oracle,
+    taken: set[str],
+    plan: LeafPlan,
+    modules: set[str],
+    planned: Mapping[ast.stmt, Collection[str]],
 ) -> None:
+    here = {name for node in own(scope) if isinstance(node, ast.stmt) for name in planned.get(node, ())}
     for kind in (LeafScope, NetworkScope):
-        found = kind(scope, oracle, Names(taken), plan, modules)
+        found = kind(scope, oracle, Names(taken | here), plan, modules)
         count = len(plan.units)
         if kind is LeafScope or not any(node in planned for node in found.nodes):
             found.plan_all()

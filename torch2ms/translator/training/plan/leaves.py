@@ -93,7 +93,9 @@ class LeafScope(AskedInputs, LoopedLeaves, RemadeLeaves):
         self.hooks = hooks
         calls = [n for n in self.nodes if isinstance(n, ast.Call) and self._is_gradient(n)]
         if is_step:  # what autograd.grad gives is kept nowhere: steps have nothing to do with it
-            calls, self.grads = [call for call in calls if self._is_constant(call)], []
+            apart = [call for call in calls if self.parents[id(call)] in self.plan.apart]
+            calls = [call for call in calls if self._is_constant(call) or call in apart]
+            self.grads = self.grads if apart else []
         if not calls:
             return []
         leaves = {path for n in self.grads if self._is_tensor_path(n.value) and (path := dotted_path(n.value))}

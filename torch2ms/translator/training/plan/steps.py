@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from torch2ms.translator.effects.dataflow import names_in
 from torch2ms.translator.effects.loss_arguments import hands_over
@@ -13,6 +14,7 @@ from torch2ms.translator.training.find.callees import LookUp
 from torch2ms.translator.training.find.closures import find_closures
 from torch2ms.translator.training.find.events import Wrappers, find_events
 from torch2ms.translator.training.find.gradient_flow import GradientFlow
+from torch2ms.translator.training.find.leaf_backwards import find_leaf_backwards, leaf_gradients
 from torch2ms.translator.training.find.scope import ProjectFile
 from torch2ms.translator.training.model import RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.naming import Names
@@ -37,6 +39,7 @@ def find_parts(
     adding: bool = False,
     reaching: bool = False,
     late: Collection[str] = (),
+    together: Collection[ast.stmt] = (),
     look_up: LookUp = lambda _: None,
 ) -> list[Planned]:
     """Return the scopes with steps: a plan for every backward call, and a reason for each that stays as it is.
@@ -47,8 +50,9 @@ def find_parts(
     project are handed losses and take the steps for them. ``wrappers``: its classes that hold an optimizer, and
     ``wrapping``: the methods of those of this file. ``adding``: whether an accelerator of the project says when the
     gradients of several passes are complete. ``reaching``: whether a record tells what weights a loss
-    was computed from. ``late``: attributes and keys that the project's files store values under. ``look_up``: gives the
-    project's functions by their keys.
+    was computed from. ``late``: attributes and keys that the project's files store values under. ``together``:
+    backward calls for the gradients of tensors that no function of their own can give. ``look_up``: gives the project's
+    functions by their keys.
     """
     module = tree if isinstance(tree, ast.Module) else ast.Module(list(tree), [])
     starts = any(isinstance(node, ast.Attribute) and node.attr in ("backward", "step") for node in walk(module))
@@ -72,14 +76,22 @@ def find_parts(
         if scope.node in wrapping:
             parts.append(Planned(scope, oracle, events, [*update_kept(events)], True, True))
             continue
-        planner = ScopePlanner(scope, file, flow, oracle, Names(taken), closures, events, keeping, handing, adding)
+        gradients = leaf_gradients(scope, oracle)
+        leaves = find_leaf_backwards(scope, events, gradients)
+        leaves = leaves if leaves.isdisjoint(together) else set()
+        planner = ScopePlanner(
+            scope, file, flow, oracle, Names(taken), closures,
+            [replace(event, kind="leaf") if event.statement in leaves else event for event in events],
+            keeping, handing, adding,
+            gradients if leaves else (),
+        )  # fmt: skip
         planned = planner.plan()
         closure = closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
             closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
         stays = bool(planner.reads) or closure is not None or planner.is_shared
         is_fixed = closure is not None or planner.has_closures or planner.is_taker
-        parts.append(Planned(scope, oracle, planner.events, planned, stays, is_fixed))
+        parts.append(Planned(scope, oracle, planner.events, planned, stays, is_fixed, leaves=leaves))
     if recording:
         record_left(parts, reaching=reaching)
     return parts

@@ -88,8 +88,10 @@ class ScopePlanner:
         keeping: bool,
         handing: bool,
         adding: bool,
+        of_leaves: Sequence[tuple[ast.stmt, ast.Attribute]] = (),
     ) -> None:
         self.scope = scope
+        self.of_leaves = of_leaves  # gradients that backward calls of the kind "leaf" give
         self.file = file
         self.flow = flow
         self.oracle = oracle
@@ -125,14 +127,14 @@ class ScopePlanner:
         }
         reads = {key: found.flow_nodes for key, found in forwards.items() if isinstance(found, Forward)}
         owned = resolve(self.scope, self.events, self.flow, reads)
-        placed = placed_gradients(self.scope, self.oracle)
+        placed = placed_gradients(self.scope, self.oracle) | {id(node) for _, node in self.of_leaves}
         read_later = [read for read in find_reads(self.scope, self.oracle) if id(read[1]) not in placed]
         self.reads = read_later
-        obstacle = find_obstacle(self.scope, self.oracle, read_later)
+        obstacle = find_obstacle(self.scope, self.oracle, [*read_later, *self.of_leaves])
         asked = None
         if self.closure is None and not self.has_closures and can_be_kept(self.events):
             asked = asked_weights(self.scope, self.oracle)
-        lasting = obstacle if asked is None else find_obstacle(self.scope, self.oracle, asked)
+        lasting = obstacle if asked is None else find_obstacle(self.scope, self.oracle, [*asked, *self.of_leaves])
         results: dict[int, TrainingUnit | UnitLeft] = {}
         for event in self.backwards:
             owner, forward = owned[id(event)], forwards.get(id(event))
@@ -417,7 +419,7 @@ class ScopePlanner:
         units = {key: unit for key, unit in results.items() if isinstance(unit, TrainingUnit)}
         covered = {id(statement) for unit in units.values() for statement in _machinery(unit)}
         for event in self.events:
-            if event.kind in ("backward", "closure") or id(event.statement) in covered:
+            if event.kind in ("backward", "leaf", "closure") or id(event.statement) in covered:
                 continue
             outer = self.scope.loops(event.statement)[-1:]
             near = {key: unit for key, unit in units.items() if self.scope.loops(unit.backward)[-1:] == outer}
