@@ -97,19 +97,22 @@ def _walk(cell: nn.Cell, wanted: str, prefix: str, recurse: bool) -> Iterator[Tu
 def parameters(cell: nn.Cell, recurse: bool = True) -> Iterator[ms.Parameter]:
     """Yield the weights of a network, frozen ones included, buffers and running statistics not.
 
-    What is no Cell, but has a method of this name, is asked for its own.
+    A class of the program that has a method of this name is asked for its own.
     """
-    own = (value for _, value in _walk(cell, "parameters", "", recurse))
-    return own if isinstance(cell, nn.Cell) else cell.parameters(recurse)
+    if own := getattr(cell, "parameters", None):  # of super(): of the classes behind it
+        return own() if recurse else own(recurse)  # type: ignore[no-any-return]
+    return (value for _, value in _walk(cell, "parameters", "", recurse))
 
 
 def named_parameters(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, ms.Parameter]]:
     """Yield path and value of the weights of a network, frozen ones included, buffers and running statistics not.
 
-    The paths are PyTorch's (``norm.weight``, not ``norm.gamma``): programs choose weights by them. As above of no Cell.
+    The paths are PyTorch's (``norm.weight``, not ``norm.gamma``): programs choose weights by them. As above of classes
+    with a method of their own.
     """
-    own = _named(cell, "parameters", prefix, recurse)
-    return own if isinstance(cell, nn.Cell) else cell.named_parameters(prefix, recurse)
+    if own := getattr(cell, "named_parameters", None):
+        return own() if recurse and not prefix else own(prefix, recurse)  # type: ignore[no-any-return]
+    return _named(cell, "parameters", prefix, recurse)
 
 
 def _named(cell: nn.Cell, wanted: str, prefix: str, recurse: bool) -> Iterator[Tuple[str, Any]]:

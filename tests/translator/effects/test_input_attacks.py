@@ -30,7 +30,7 @@ def test_the_attack_asks_for_its_gradient_by_name_and_lines_keep_their_numbers()
     assert found.count("\n") == source.count("\n")
     assert found.count("loss.backward()") == 1
     result = translate_source(source)
-    assert "d_grad = ms.value_and_grad(forward_fn)(d)" in result.text
+    assert "d_grad = ms.value_and_grad(forward_fn_2)(d)" in result.text
     assert "opt(grads)" in result.text
     assert "TORCH2MS" not in result.text
 

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 import libcst as cst
 
 from torch2ms.translator.context import Context
+from torch2ms.translator.effects.names_used import own
 from torch2ms.translator.effects.reads_and_writes import dotted_path
 from torch2ms.translator.rules.calls.own_mode import has_own_mode
 from torch2ms.translator.syntax.ast_walk import walk
-from torch2ms.translator.values.kinds import candidates
+from torch2ms.translator.values.kinds import Kind, candidates
 from torch2ms.translator.values.queries.class_values import handed_classes
 
 __all__ = ["in_train_mode", "is_sensitive_file"]
@@ -150,12 +151,31 @@ def _is_sensitive(tree: ast.Call, ctx: Context) -> bool:
         )
     if callee.name == "function":  # a helper that returns plain layers; one that returns a class's sets their mode
         kind = ctx.kind(tree)
-        if not kind.of.startswith("torch.nn.") or ":" in kind.of:
+        if not kind.of.startswith("torch.nn.") or ":" in kind.of or _gives_what_is_there(callee, ctx):
             return False
     elif callee.name != "class":
         return False
     keys = [key for key in candidates(callee) if ":" in key]
     return bool(keys) and (is_sensitive_file(ctx) or any(key.partition(":")[0] != ctx.path for key in keys))
+
+
+def _gives_what_is_there(callee: Kind, ctx: Context) -> bool:
+    """Whether a function may give back a network that it does not make, and which has a mode: ``return self.body``."""
+    for info in filter(None, map(ctx.world.function, candidates(callee))):
+        nodes = list(own(info.node))
+        made = {
+            target.id
+            for node in nodes
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        given = [node.value for node in nodes if isinstance(node, ast.Return)]
+        if any(
+            isinstance(v, (ast.Attribute, ast.Subscript)) or getattr(v, "id", None) not in (None, *made) for v in given
+        ):
+            return True
+    return False
 
 
 def _reads_mode(ctx: Context) -> bool:

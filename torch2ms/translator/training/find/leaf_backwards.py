@@ -16,8 +16,6 @@ from torch2ms.translator.values.kinds import Oracle
 
 __all__ = ["find_leaf_backwards", "leaf_gradients"]
 
-_USES = ("backward", "step", "clip", "unscale", "closure", "wrapper")
-
 
 def leaf_gradients(scope: Scope, oracle: Oracle) -> list[tuple[ast.stmt, ast.Attribute]]:
     """Return every ``x.grad`` of a scope, with its statement, where ``x`` is always a tensor the scope itself marks."""
@@ -56,7 +54,7 @@ def find_leaf_backwards(
 def _is_for_leaves(event: Event, scope: Scope, events: Sequence[Event], places: Sequence[int]) -> bool:
     """Whether the gradients of tensors are read behind a backward call, and those of the weights never."""
     later = [other for other in events if other.order > event.order]
-    used = [other.order for other in later if other.kind in _USES]
+    used = [other.order for other in later if other.kind not in ("zero", "update", "leaf")]
     if not any(event.order < place and (not used or place < used[0]) for place in places):
         return False
     for loop in scope.loops(event.statement):
@@ -76,6 +74,6 @@ def _is_reset(event: Event, following: Sequence[Event], scope: Scope) -> bool:
         if other.kind == "zero":
             around = [None, *scope.ancestors(event.statement)]
             return scope.location(other.statement).parent in around
-        if other.kind in _USES:
+        if other.kind not in ("update", "leaf"):
             return False
     return True
