@@ -383,7 +383,7 @@ def robust_loss(model, x, y, optimizer, kind):
     return F.cross_entropy(model(adv), y)
 """
     result = translate_source("import torch\nimport torch.nn.functional as F\nimport torch.optim as optim\n" + source)
-    assert "grad = ms.value_and_grad(forward_fn)(adv)" in result.text
+    assert "grad = ms.value_and_grad(forward_fn_2)(adv)" in result.text
     assert "optimizer.zero_grad()" not in result.text
     assert "ops.assign(gradients.of(delta), gradients.of(delta) / 2)\n        gradients.update(inner)" in result.text
     assert "TORCH2MS" not in result.text
