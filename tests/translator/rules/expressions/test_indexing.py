@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from torch2ms.config import Options, Target
 from torch2ms.translator.pipeline import translate_source
 
 HEAD = """import numpy as np

@@ -20,7 +20,7 @@ from torch2ms.translator.syntax.cst_builders import build, code_of, parse_expres
 from torch2ms.translator.values.families import is_addition
 from torch2ms.translator.values.kinds import Kind
 from torch2ms.translator.values.queries.known_strings import shown_text
-from torch2ms.translator.values.queries.layer_members import LAYER_MEMBERS, is_settings, new_names
+from torch2ms.translator.values.queries.layer_members import LAYER_MEMBERS, is_network, is_settings, new_names
 
 __all__ = [
     "BUILTINS",
@@ -29,6 +29,7 @@ __all__ = [
     "report_patch",
     "report_string",
     "rewrite_dynamic",
+    "rewrite_member_name",
     "rewrite_module_name",
 ]
 
@@ -191,8 +192,10 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
         return exchanged
     attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
     base = ctx.kind(tree.args[0])
-    if base.name not in ("Module", "Tensor", "Parameter", "unknown"):
+    if base.name not in ("Module", "Tensor", "Parameter", "unknown") and not is_network(base, ctx):
         return updated
+    if base.name == "class":
+        return _with_name(updated, "construct") if attribute == "forward" else updated
     if not attribute:
         return _any_member(name, updated, tree, ctx)
     if base.is_tensor:
@@ -202,12 +205,7 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
         return cst.Call(ctx.reference("torch2ms.runtime.resets.can_reset"), [cst.Arg(updated.args[0].value)])
     new = _new_name(base, attribute, ctx) if base.name == "Module" else None
     if new is not None:
-        if new == attribute:
-            return updated
-        literal = updated.args[1].value
-        quote = code_of(literal)[-1]
-        renamed = updated.args[1].with_changes(value=cst.SimpleString(f"{quote}{new}{quote}"))
-        return updated.with_changes(args=[updated.args[0], renamed, *updated.args[2:]])
+        return updated if new == attribute else _with_name(updated, new)
     if attribute not in LAYER_MEMBERS or is_settings(tree.args[0], ctx):
         return updated
     if name in ("hasattr", "getattr"):
@@ -216,6 +214,64 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
     what = ast.unparse(tree.args[0])
     ctx.report("T2M207", tree, f"{what} could not be typed; .{attribute} has another name on a normalisation layer")
     return updated
+
+
+def _with_name(updated: cst.Call, name: str) -> cst.Call:
+    """Return ``getattr(layer, "weight")`` for another name."""
+    literal = updated.args[1].value
+    if not isinstance(literal, cst.SimpleString):
+        return updated
+    return updated.with_changes(
+        args=[updated.args[0], updated.args[1].with_changes(value=_quoted(literal, name)), *updated.args[2:]]
+    )
+
+
+def _quoted(literal: cst.SimpleString, name: str) -> cst.SimpleString:
+    return literal.with_changes(value=f"{literal.quote}{name}{literal.quote}")
+
+
+def rewrite_member_name(node: cst.SimpleString, tree: ast.Constant, ctx: Context) -> cst.SimpleString | None:
+    """Return MindSpore's name of ``forward`` where a text names it among a network's members: ``in cls.__dict__``."""
+    if tree.value != "forward":
+        return None
+    owner = _searched(tree, ctx)
+    return _quoted(node, "construct") if owner is not None and is_network(_object_kind(owner, ctx), ctx) else None
+
+
+def _searched(tree: ast.Constant, ctx: Context) -> ast.expr | None:
+    """Return the object among whose members a text is looked for, or that of a call of inspect's ``getattr_static``."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Compare) and parent.left is tree and isinstance(parent.ops[0], (ast.In, ast.NotIn)):
+        return _members_of(parent.comparators[0])
+    if isinstance(parent, ast.Subscript) and parent.slice is tree:
+        return _members_of(parent.value)
+    if not isinstance(parent, ast.Call):
+        return None
+    if parent.args[1:2] == [tree] and ctx.kind(parent.func).of == "inspect.getattr_static":
+        return parent.args[0]
+    is_asked = parent.args[:1] == [tree] and isinstance(parent.func, ast.Attribute) and parent.func.attr in _ASKING
+    return _members_of(parent.func.value) if is_asked and isinstance(parent.func, ast.Attribute) else None
+
+
+_ASKING = ("get", "pop")
+
+
+def _members_of(tree: ast.expr) -> ast.expr | None:
+    """Return ``x`` of ``x.__dict__``, ``vars(x)`` and ``dir(x)``."""
+    if isinstance(tree, ast.Attribute):
+        return tree.value if tree.attr == "__dict__" else None
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or len(tree.args) != 1:
+        return None
+    return tree.args[0] if tree.func.id in ("vars", "dir") else None
+
+
+def _object_kind(tree: ast.expr, ctx: Context) -> Kind:
+    """Return the kind of an object; for ``type(x)`` and ``x.__class__`` that of ``x``."""
+    if isinstance(tree, ast.Attribute) and tree.attr == "__class__":
+        return ctx.kind(tree.value)
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "type" and tree.args:
+        return ctx.kind(tree.args[0])
+    return ctx.kind(tree)
 
 
 def _any_member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:

@@ -22,6 +22,7 @@ from torch2ms.translator.rules.calls.dynamic import (
     LAYERS_BY_NAME,
     is_asked_by_name,
     report_string,
+    rewrite_member_name,
     rewrite_module_name,
 )
 from torch2ms.translator.rules.emission import choose_row
@@ -270,7 +271,7 @@ def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Cont
     if tree.__class__ is ast.Constant and isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
         if _is_annotation(tree, ctx):
             return _string_annotation(node, tree, ctx)
-        renamed = rewrite_module_name(tree, ctx)
+        renamed = rewrite_module_name(tree, ctx) or rewrite_member_name(node, tree, ctx)
         if renamed is not None:
             return renamed
         report_string(tree, ctx)
