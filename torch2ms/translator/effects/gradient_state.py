@@ -18,6 +18,7 @@ from torch2ms.translator.values.dtypes import family
 from torch2ms.translator.values.file_facts import FileFacts
 
 __all__ = [
+    "WHILE_RECORDED",
     "is_creation",
     "is_leaf",
     "is_off_around",
@@ -27,6 +28,9 @@ __all__ = [
     "requires_grad",
     "turns_off",
 ]
+
+# When an answer that the runtime gives is not PyTorch's
+WHILE_RECORDED = "the answer is that of a running gradient function; outside of one PyTorch may say True, this is False"
 
 _CREATORS = frozenset(
     """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
