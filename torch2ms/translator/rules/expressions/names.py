@@ -25,6 +25,7 @@ from torch2ms.translator.rules.calls.dynamic import (
     rewrite_member_name,
     rewrite_module_name,
 )
+from torch2ms.translator.rules.calls.loaded_modules import rewrite_loaded_module
 from torch2ms.translator.rules.emission import choose_row
 from torch2ms.translator.rules.expressions.operators import careful, rewrite_operator, takes_whole
 from torch2ms.translator.rules.module_values import MODULES, SAME_CALLS
@@ -272,6 +273,7 @@ def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Cont
         if _is_annotation(tree, ctx):
             return _string_annotation(node, tree, ctx)
         renamed = rewrite_module_name(tree, ctx) or rewrite_member_name(node, tree, ctx)
+        renamed = renamed or rewrite_loaded_module(node, tree, ctx)
         if renamed is not None:
             return renamed
         report_string(tree, ctx)
