@@ -26,6 +26,7 @@ __all__ = [
     "BUILTINS",
     "LAYERS_BY_NAME",
     "is_asked_by_name",
+    "is_looked_into",
     "report_patch",
     "report_string",
     "rewrite_dynamic",
@@ -95,6 +96,14 @@ def is_asked_by_name(tree: ast.expr, name: str, ctx: Context) -> bool:
     return called == "vars"
 
 
+def is_looked_into(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a name is looked up in a module: ``getattr(torch.compiler, "is_compiling", None)``."""
+    parent = ctx.parent(tree)
+    if not isinstance(parent, ast.Call) or parent.args[:1] != [tree] or not isinstance(parent.func, ast.Name):
+        return False
+    return parent.func.id in ("getattr", "hasattr")
+
+
 def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     owner = ctx.kind(tree.args[0]).of
     attribute = shown_text(tree.args[1], ctx) if len(tree.args) > 1 else ""
@@ -106,6 +115,9 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
         answer = bool(row.keep or ctx.tables.select(row, ctx.target))
         ctx.report("T2M504", tree, f"whether there is a {row.name} was answered from the tables", symbol=row.name)
         return cst.Name(str(answer))
+    if name == "hasattr" and attribute and "|" not in owner and ctx.tables.is_module(f"{owner}.{attribute}"):
+        ctx.report("T2M504", tree, f"PyTorch has the module {owner}.{attribute}")
+        return cst.Name("True")
     if name == "hasattr" and attribute and "|" not in owner and _is_foreign(f"{owner}.{attribute}", ctx):
         ctx.report("T2M504", tree, f"PyTorch itself has no {owner}.{attribute}, nor has MindSpore")
         return cst.Name("False")
@@ -135,7 +147,9 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
         return updated
     shown = f"{owner}.{attribute}" if attribute else ast.unparse(tree)
     ctx.report("T2M501", tree, f"{shown} is looked up at run time", symbol=owner)
-    return updated
+    if owner in MODULES or "|" in owner or ctx.tables.row(owner) is not None:
+        return updated
+    return updated.with_changes(args=[updated.args[0].with_changes(value=ctx.left(owner)), *updated.args[1:]])
 
 
 def _function(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:

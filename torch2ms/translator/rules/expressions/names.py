@@ -21,6 +21,7 @@ from torch2ms.translator.rules.call_site import NO_CLASS
 from torch2ms.translator.rules.calls.dynamic import (
     LAYERS_BY_NAME,
     is_asked_by_name,
+    is_looked_into,
     report_string,
     rewrite_member_name,
     rewrite_module_name,
@@ -31,7 +32,7 @@ from torch2ms.translator.rules.expressions.operators import careful, rewrite_ope
 from torch2ms.translator.rules.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.rules.recipes.switches import read_switch
 from torch2ms.translator.syntax.ast_walk import parse_string, walk
-from torch2ms.translator.syntax.cst_builders import build, code_of
+from torch2ms.translator.syntax.cst_builders import build, code_of, parse_expression
 from torch2ms.translator.syntax.names import EITHER_DEVICE, dotted
 from torch2ms.translator.values.families import instance_of
 from torch2ms.translator.values.kinds import Kind, candidates
@@ -66,7 +67,11 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
             )
             ctx.report("T2M208", tree, message, symbol=names[0])
         return ctx.reference(module)
-    if len(names) == 1 and ctx.tables.is_module(names[0]) and ctx.tables.row(names[0]) is None:
+    known = len(names) != 1 or ctx.tables.row(names[0]) is not None
+    if not known and is_looked_into(tree, ctx):
+        ctx.account(tree, names[0], "removed")
+        return node  # the look-up itself is translated, or told
+    if not known and ctx.tables.is_module(names[0]):
         ctx.account(tree, names[0], "unknown")
         ctx.report("T2M202", tree, f"the module {names[0]} is handed on as a value", symbol=names[0])
         return ctx.left(names[0])
@@ -183,6 +188,9 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
         ctx.account(tree, row.name, "removed")
         ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
         return PLAIN_CONTEXT
+    if option.recipe == "literal" and row.kind == "function" and use == "value":
+        ctx.account(tree, row.name, "mapped", target, option.fidelity)
+        return _constant_function(tree, row, target, ctx)
     if use == "base" and target.startswith(FAMILIES) and not target.endswith(("Loss", ".BatchNorms")):
         ctx.account(tree, row.name, "unsupported", advice="derive from the concrete layer")
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent to derive from", symbol=row.name,
@@ -216,6 +224,15 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
         return ctx.literal(target)
     made = ctx.reference(target, tree if isinstance(tree, (ast.Name, ast.Attribute)) else None)
     return made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made
+
+
+def _constant_function(tree: ast.expr, row: Row, answer: str, ctx: Context) -> cst.BaseExpression:
+    """Return what a function becomes that always answers the same, where it is not called: ``lambda: False``."""
+    signature = ctx.tables.signature(row.name)
+    given = " *_, **__" if signature is not None and signature.parameters else ""
+    made = f"lambda{given}: {answer}"
+    is_alone = isinstance(ctx.parent(tree), (ast.Assign, ast.keyword)) or tree in getattr(ctx.parent(tree), "args", ())
+    return parse_expression(made if is_alone else f"({made})")
 
 
 def _renamed(row: Row, option: MappedTo, ctx: Context) -> set[str]:
