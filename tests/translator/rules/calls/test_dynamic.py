@@ -324,3 +324,28 @@ def test_so_is_one_among_those_of_its_class(lookup: str) -> None:
 )  # fmt: skip
 def test_what_is_looked_up_elsewhere_stays(lookup: str) -> None:
     assert f"found = {lookup}\n" in translate_source(NAMED.replace("{elsewhere}", lookup)).text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a = torch.jit.is_tracing\n", "a = lambda: False\n"),
+        ("run(torch.compiler.is_compiling)\n", "run(lambda: False)\n"),
+        ("run(test=torch.onnx.is_in_onnx_export)\n", "run(test=lambda: False)\n"),
+        ("a = b or torch.jit.is_scripting\n", "a = b or (lambda: False)\n"),
+        ('a = getattr(torch.compiler, "is_compiling", None)\n', "a = lambda: False\n"),
+        ('a = getattr(torch.compiler, "is_exporting", None) or b\n', "a = (lambda: False) or b\n"),
+        ("a = torch.jit.is_tracing()\n", "a = False\n"),
+    ],
+)
+def test_a_function_that_always_answers_the_same_stays_a_function(source: str, expected: str) -> None:
+    result = translated(source)
+    assert expected in result.text
+    assert not codes(result)
+
+
+def test_a_module_that_is_looked_into_is_told_once() -> None:
+    result = translated('a = getattr(torch.compiler, "nonsense", None)\n')
+    assert 'getattr(torch.compiler, "nonsense", None)' in result.text
+    assert codes(result) == ["T2M501"]
+    assert "a = True\n" in translated('a = hasattr(torch.backends, "mps")\n').text

@@ -49,8 +49,9 @@ def _is_taken(tree: ast.Constant, ctx: Context) -> bool:
     parent = ctx.parent(tree)
     if isinstance(parent, ast.Subscript):
         return ctx.kind(parent.value).of == _LOADED
-    is_method = isinstance(parent, ast.Call) and isinstance(parent.func, ast.Attribute)
-    return is_method and ctx.kind(parent.func.value).of == _LOADED
+    if not isinstance(parent, ast.Call) or not isinstance(parent.func, ast.Attribute):
+        return False
+    return ctx.kind(parent.func.value).of == _LOADED
 
 
 def _names_of(tree: ast.Constant, ctx: Context) -> Iterator[str]:
