@@ -263,11 +263,9 @@ def _searched(tree: ast.Constant, ctx: Context) -> ast.expr | None:
         return None
     if parent.args[1:2] == [tree] and ctx.kind(parent.func).of == "inspect.getattr_static":
         return parent.args[0]
-    is_asked = parent.args[:1] == [tree] and isinstance(parent.func, ast.Attribute) and parent.func.attr in _ASKING
-    return _members_of(parent.func.value) if is_asked and isinstance(parent.func, ast.Attribute) else None
-
-
-_ASKING = ("get", "pop")
+    if parent.args[:1] != [tree] or not isinstance(parent.func, ast.Attribute) or parent.func.attr != "get":
+        return None
+    return _members_of(parent.func.value)
 
 
 def _members_of(tree: ast.expr) -> ast.expr | None:

@@ -86,7 +86,7 @@ def grad_mode(site: CallSite, ctx: Context) -> Outcome:
 
 @recipe("is_grad_enabled")
 def is_grad_enabled(site: CallSite, ctx: Context) -> Outcome:
-    """``torch.is_grad_enabled()``: what torch would answer, where the text shows it or everything is recorded."""
+    """``torch.is_grad_enabled()``: what torch would answer, by the text or by the gradient function that runs."""
     told = gradient_state.mode_at(site.tree, ctx)
     if told is not None:
         return Replace(cst.Name(str(told)), (("T2M302", f"torch would answer {told}; MindSpore has no such mode"),))
