@@ -5,7 +5,7 @@ programs do to ``.grad`` in place is done here to that tuple.
 """
 
 import contextlib
-from typing import Any, ContextManager, List, Optional, Sequence, Tuple
+from typing import Any, ContextManager, List, NamedTuple, Optional, Sequence, Tuple
 
 import mindspore as ms
 from mindspore import ops
@@ -29,6 +29,7 @@ __all__ = [
     "requires_grad",
     "set_grad_enabled",
     "total_norm",
+    "unpack_dual",
     "variable",
     "zeroed",
 ]
@@ -156,6 +157,18 @@ def requires_grad(x: ms.Tensor) -> bool:
     if isinstance(x, ms.Parameter):
         return bool(x.requires_grad)
     return bool(_pynative_executor.grad_flag()) and getattr(x, "_requires_grad", None) is not False
+
+
+class Unpacked(NamedTuple):
+    """A tensor, and its tangent in forward mode."""
+
+    primal: ms.Tensor
+    tangent: Optional[ms.Tensor]
+
+
+def unpack_dual(tensor: ms.Tensor) -> Unpacked:
+    """Return a tensor without a tangent: MindSpore has no dual numbers (torch.autograd.forward_ad.unpack_dual)."""
+    return Unpacked(tensor, None)
 
 
 def variable(data: ms.Tensor, requires_grad: bool = False, volatile: bool = False) -> ms.Tensor:
