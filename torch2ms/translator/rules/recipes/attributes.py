@@ -111,7 +111,8 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
     if kind.name == "Tensor" and _is_load(site):
         told = gradient_state.requires_grad(site.tree.func.value, ctx)
         told = told if told is not None else gradient_state.makes_no_difference(site.tree.func, ctx)
-        return _known(told) if told is not None or ctx.functions[-1] is None else _asked(site, ctx)
+        asks = told is None and gradient_state.chooses(site.tree.func, ctx)
+        return _asked(site, ctx) if asks else _known(told)
     if ctx.small in ctx.training.leaves.gone:
         return Replace(site.updated.func)  # the gradient is asked of a function: the statement goes
     if not _is_load(site) and kind.name == "Tensor" and is_marking(ctx):

@@ -92,6 +92,8 @@ def is_grad_enabled(site: CallSite, ctx: Context) -> Outcome:
         return Replace(cst.Name(str(told)), (("T2M302", f"torch would answer {told}; MindSpore has no such mode"),))
     if ctx.training.is_recording:
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.is_grad_enabled", None)))
+    if not gradient_state.chooses(site.tree, ctx):
+        return Leave("whether a gradient is recorded is decided by value_and_grad, not by a mode")
     records = ctx.reference("torch2ms.runtime.autograd.records", None)
     return Replace(cst.Call(records), (("T2M303", gradient_state.WHILE_RECORDED),))
 
