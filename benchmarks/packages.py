@@ -63,7 +63,7 @@ class Row:
 
 def install(folder: Path, entries: list[dict[str, Any]]) -> None:
     """Fetch the packages of the list, without what they require, and what both sides import."""
-    site = sorted({name for entry in entries for name in (entry["name"], *entry.get("with", ()))})
+    site = sorted({name for entry in entries for name in (entry.get("package", entry["name"]), *entry.get("with", ()))})
     free = sorted({name for entry in entries for name in entry.get("free", ())})
     pip = [sys.executable, "-m", "pip", "install", "--quiet"]
     for name in site:
@@ -91,11 +91,11 @@ def lend(target: Path, folder: Path, names: list[str] | None = None) -> None:
 
 def check(entry: dict[str, Any], folder: Path, work: Path) -> Row:
     """Translate one program with its packages, and compare."""
-    name, site = entry["name"], folder / "site"
+    name, site = entry.get("package", entry["name"]), folder / "site"
     names = [module for package in (name, *entry.get("with", ())) for module in modules_of(package, site)]
     own = modules_of(name, site)[0]
     found = next(metadata.distributions(path=[str(site)], name=name.replace("-", "_")), None)
-    row = Row(name, found.version if found is not None else "", entry["compares"])
+    row = Row(entry["name"], found.version if found is not None else "", entry["compares"])
     source, whole, out = work / "src", work / "torch", work / "out"
     for place in (source, whole):
         place.mkdir(parents=True)
@@ -108,9 +108,11 @@ def check(entry: dict[str, Any], folder: Path, work: Path) -> Row:
     if report.count(Severity.ERROR):
         row.reason = "; ".join(str(d) for d in report.diagnostics if d.severity == Severity.ERROR)
     lend(whole, site, [*names, "einops"])  # which the tables have rows for
-    if "torchvision" in names:  # its compiled part fits no CPU build of torch
-        (whole / "torchvision").unlink()
-        shutil.copytree(site / "torchvision", whole / "torchvision", ignore=shutil.ignore_patterns("*.so"))
+    for module in names:
+        if any((site / module).rglob("*.so")):  # a compiled part, which fits no CPU build of torch
+            (whole / module).unlink()
+            shutil.copytree(site / module, whole / module, ignore=shutil.ignore_patterns("*.so"))
+    if "torchvision" in names:
         shutil.copy(EXTENSION, whole / "torchvision" / "extension.py")
     for place in (whole, out):
         lend(place, folder / "free")

@@ -243,6 +243,25 @@ def test_take_every_has_a_gradient(axis):
     assert float(value) == float((x * expected).sum())
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize(("start", "stop"), [(0, 0), (None, 0), (0, 2), (1, -1), (-5, -4)])
+def test_parts_that_may_hold_nothing_have_a_gradient(axis, start, stop):
+    x = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+    expected = 2 * x
+    np.moveaxis(expected, axis, 0)[start:stop] += 3
+    gradient = ms.grad(lambda t: (F.span(t, axis, stop, start) * 3).sum() + (t * t).sum())(ms.Tensor(x))
+    np.testing.assert_array_equal(gradient.asnumpy(), expected)
+    expected = 2 * x
+    np.moveaxis(expected, axis, 0)[start:stop:2] += 3
+    gradient = ms.grad(lambda t: (F.take_every(t, 2, axis, start, stop) * 3).sum() + (t * t).sum())(ms.Tensor(x))
+    np.testing.assert_array_equal(gradient.asnumpy(), expected)
+
+
+def test_a_part_of_an_array_is_read_as_one_of_a_tensor():
+    np.testing.assert_array_equal(F.span(np.arange(6).reshape(2, 3), axis=-1, stop=2), [[0, 1], [3, 4]])
+    assert F.span(np.ones((2, 3)), axis=1, stop=0).shape == (2, 0)
+
+
 @pytest.mark.parametrize("dim", [0, -1])
 def test_reductions_of_a_number(dim):
     number = Tensor(2.5, ms.float32)

@@ -151,6 +151,27 @@ def test_modes_of_recording_nest():
     assert autograd.is_grad_enabled()
 
 
+def test_whether_a_gradient_may_be_asked_for_is_told_while_a_gradient_function_runs():
+    weight, frozen = ms.Parameter(ms.tensor([2.0]), name="w"), ms.Parameter(ms.tensor([2.0]), requires_grad=False)
+    told = {}
+
+    def loss(x):
+        y = x * weight
+        cut = ms.ops.stop_gradient(y)
+        told.update(y=autograd.requires_grad(y), inside=autograd.records(), cut=autograd.requires_grad(cut))
+        with autograd.no_grad():
+            told.update(off=autograd.records())
+        return y.sum()
+
+    ms.value_and_grad(loss, None, [weight])(ms.tensor([3.0]))
+    knows = getattr(ms.tensor([1.0]), "_requires_grad", None) is not None  # from 2.9 on
+    assert told == {"y": True, "inside": True, "cut": not knows, "off": False}
+    assert autograd.requires_grad(weight)
+    assert not autograd.requires_grad(frozen)
+    assert not autograd.records()
+    assert not autograd.requires_grad(ms.tensor([1.0]) * weight)
+
+
 def test_gradients_are_asked_for_inside_of_no_grad():
     @autograd.no_grad()
     def sample(x):

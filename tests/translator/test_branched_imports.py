@@ -58,3 +58,14 @@ def test_distributions_can_be_handed_on() -> None:
     source = "import torch.distributions as D\nregister(D)\n"
     assert "register(distributions)\n" in text_of(source)
     assert codes_of(source) == []
+
+
+def test_an_import_that_nothing_catches_is_guarded_in_a_branch_as_well() -> None:
+    source = "import torch\n\nif torch.__version__ >= '2':\n    import torch._dynamo\n\n\ndef f():\n"
+    text = translate_source(f"{source}    return torch._dynamo.nonsense()\n").text
+    assert "    import torch\n    import torch._dynamo\nexcept ImportError:\n" in text
+    assert ":\n    pass\n" in text
+    caught = source.replace("if torch.__version__ >= '2':", "try:").replace(
+        "dynamo\n", "dynamo\nexcept ImportError:\n    pass\n"
+    )
+    assert "try:\n    import torch._dynamo\n" in translate_source(f"{caught}    return torch._dynamo.nonsense()\n").text

@@ -5,7 +5,7 @@ programs do to ``.grad`` in place is done here to that tuple.
 """
 
 import contextlib
-from typing import Any, ContextManager, List, Optional, Sequence, Tuple
+from typing import Any, ContextManager, List, NamedTuple, Optional, Sequence, Tuple
 
 import mindspore as ms
 from mindspore import ops
@@ -25,8 +25,11 @@ __all__ = [
     "gradient_of",
     "is_grad_enabled",
     "no_grad",
+    "records",
+    "requires_grad",
     "set_grad_enabled",
     "total_norm",
+    "unpack_dual",
     "variable",
     "zeroed",
 ]
@@ -134,7 +137,38 @@ class enable_grad(contextlib.ContextDecorator):  # named as in torch
 
 def is_grad_enabled() -> bool:
     """Return whether gradients are recorded here, where a gradient function runs or :mod:`.recording` records."""
-    return bool(_pynative_executor.enable_grad())
+    enabled = getattr(_pynative_executor, "enable_grad", None)  # MindSpore 2.0 has no such mode
+    return enabled is None or bool(enabled())
+
+
+def records() -> bool:
+    """Return whether a gradient function runs, and no ``no_grad`` inside of it: what torch's ``is_grad_enabled`` asks.
+
+    Outside of gradient functions MindSpore records nothing, while torch would, unless the program says otherwise.
+    """
+    return bool(_pynative_executor.grad_flag()) and is_grad_enabled()
+
+
+def requires_grad(x: ms.Tensor) -> bool:
+    """Return whether a gradient of ``x`` may be asked for, by the gradient function that runs.
+
+    From 2.9 on MindSpore knows of each tensor; before, it may be asked of all that such a function computes.
+    """
+    if isinstance(x, ms.Parameter):
+        return bool(x.requires_grad)
+    return bool(_pynative_executor.grad_flag()) and getattr(x, "_requires_grad", None) is not False
+
+
+class Unpacked(NamedTuple):
+    """A tensor, and its tangent in forward mode."""
+
+    primal: ms.Tensor
+    tangent: Optional[ms.Tensor]
+
+
+def unpack_dual(tensor: ms.Tensor) -> Unpacked:
+    """Return a tensor without a tangent: MindSpore has no dual numbers (torch.autograd.forward_ad.unpack_dual)."""
+    return Unpacked(tensor, None)
 
 
 def variable(data: ms.Tensor, requires_grad: bool = False, volatile: bool = False) -> ms.Tensor:

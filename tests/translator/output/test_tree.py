@@ -49,6 +49,18 @@ def test_folders_of_scripts_lead_to_the_runtime(make_tree: MakeTree, tmp_path: P
     assert done.stdout.split() == [str(runtime / "__init__.py"), str(runtime / "functional" / "__init__.py")]
 
 
+def test_a_package_that_imports_all_of_its_modules_is_not_led_astray(make_tree: MakeTree, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    every = "from importlib import import_module\nfrom pkgutil import walk_packages\n\ncount = 0\n"
+    every += "for _, name, _ in walk_packages(__path__, f'{__name__}.'):\n    import_module(name)\n    count += 1\n"
+    translate_project(make_tree({**TREE, "lib/__init__.py": every, "lib/deep/__init__.py": ""}), out)
+    code = "import sys, lib; print(lib.count, 'lib.torch2ms_runtime' in sys.modules, 'torch2ms_runtime' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=out, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["5", "True", "True"]
+    leader = (out / "lib/torch2ms_runtime.py").read_text("utf-8")
+    assert 'if __name__ == "torch2ms_runtime":' in leader
+
+
 def test_a_script_that_names_no_torch_itself_is_led_as_well(make_tree: MakeTree, tmp_path: Path) -> None:
     out = tmp_path / "out"
     tree = {"src/train.py": "import parts\n\nparts.best([1])\n", "src/parts.py": TOPK, "docs/conf.py": "x = 1\n"}

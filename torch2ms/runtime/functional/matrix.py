@@ -22,6 +22,7 @@ __all__ = [
     "repeat_interleave",
     "searchsorted",
     "select",
+    "span",
     "take",
     "take_along_dim",
     "take_every",
@@ -109,7 +110,20 @@ def take_every(input: Tensor, step: int, axis: int, start: Optional[int] = None,
     The step is taken along the last axis: the CPU's gradient of other steps reads beyond its memory and raises
     (``StridedSliceGrad``, seen in MindSpore 2.10).
     """
-    return input.swapaxes(axis, -1)[..., start:stop:step].swapaxes(axis, -1)
+    return _differentiable(input.swapaxes(axis, -1)[..., start:stop:step]).swapaxes(axis, -1)
+
+
+def span(input: Tensor, axis: int, stop: int, start: int = 0) -> Tensor:
+    """Return ``input[start:stop]`` along ``axis``, which may be nothing.
+
+    The CPU's gradient of ``x[:0]`` reads outside of its memory and raises (``StridedSliceGrad``, 2.7 to 2.10).
+    """
+    return _differentiable(input[(slice(None),) * (axis % input.ndim) + (slice(start, stop),)])
+
+
+def _differentiable(part: Tensor) -> Tensor:
+    """Return a part of a tensor, of which nothing is differentiated where it holds nothing."""
+    return ops.stop_gradient(part) if isinstance(part, Tensor) and 0 in part.shape else part
 
 
 def picked_at_end(input: Tensor, mask: Tensor) -> Tensor:

@@ -18,6 +18,8 @@ from torch2ms.translator.values.dtypes import family
 from torch2ms.translator.values.file_facts import FileFacts
 
 __all__ = [
+    "WHILE_RECORDED",
+    "chooses",
     "is_creation",
     "is_leaf",
     "is_off_around",
@@ -27,6 +29,9 @@ __all__ = [
     "requires_grad",
     "turns_off",
 ]
+
+# When an answer that the runtime gives is not PyTorch's
+WHILE_RECORDED = "the answer is that of a running gradient function; outside of one PyTorch may say True, this is False"
 
 _CREATORS = frozenset(
     """tensor zeros ones empty full eye arange linspace logspace rand randn randint randperm zeros_like ones_like
@@ -98,6 +103,18 @@ def is_leaf(tree: ast.expr, ctx: FileFacts) -> bool | None:
     if not isinstance(made, ast.expr):
         return None
     return is_creation(made) or requires_grad(made, ctx) is False
+
+
+def chooses(tree: ast.AST, ctx: FileFacts) -> bool:
+    """Whether an answer only takes part in choosing a way inside of a function: it is neither shown nor handed on."""
+    if ctx.functions[-1] is None:
+        return False
+    parent = ctx.parent(tree)
+    while isinstance(parent, (ast.UnaryOp, ast.Compare, ast.GeneratorExp, ast.Call)):
+        if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") not in ("any", "all"):
+            return False
+        tree, parent = parent, ctx.parent(parent)
+    return isinstance(parent, ast.BoolOp) or tree is getattr(parent, "test", None)
 
 
 def makes_no_difference(tree: ast.Attribute, ctx: FileFacts) -> bool | None:

@@ -240,12 +240,13 @@ import importlib.util
 import sys
 from pathlib import Path
 
-_folder = Path(__file__).resolve().parents[{{levels}}] / "{{name}}"
-_spec = importlib.util.spec_from_file_location(
-    __name__, _folder / "__init__.py", submodule_search_locations=[str(_folder)]
-)
-sys.modules[__name__] = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(sys.modules[__name__])
+if __name__ == "{{name}}":  # packages that import all of their modules find this one under another name
+    _folder = Path(__file__).resolve().parents[{{levels}}] / "{{name}}"
+    _spec = importlib.util.spec_from_file_location(
+        __name__, _folder / "__init__.py", submodule_search_locations=[str(_folder)]
+    )
+    sys.modules[__name__] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[__name__])
 '''
 
 

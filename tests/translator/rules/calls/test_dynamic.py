@@ -265,3 +265,87 @@ def test_functions_that_a_loop_looks_up_by_listed_names() -> None:
     assert not found.diagnostics
     other = translate_source(source.replace("('relu', 'sigmoid')", "names"))
     assert [d.code for d in other.diagnostics] == ["T2M501"]
+
+
+NAMED = """import inspect
+from inspect import getattr_static
+
+import torch
+from torch import nn
+
+
+class Base(nn.Module):
+    def __init_subclass__(cls, **words):
+        super().__init_subclass__(**words)
+        found = {found}
+
+    def forward(self, x):
+        return x
+
+
+class Plain:
+    def forward(self):
+        return 1
+
+
+def f(net: nn.Module, other):
+    found = {elsewhere}
+"""
+
+
+@pytest.mark.parametrize(
+    "lookup",
+    [
+        'getattr_static(cls, "forward")', 'inspect.getattr_static(cls, "forward", None)', '"forward" in cls.__dict__',
+        '"forward" not in vars(cls)', '"forward" in dir(cls)', 'cls.__dict__["forward"]',
+        'cls.__dict__.get("forward")', 'getattr(Base, "forward")', '"forward" in Base.__dict__',
+    ],
+)  # fmt: skip
+def test_a_name_that_is_looked_up_among_a_networks_members_is_mindspores(lookup: str) -> None:
+    expected = f"found = {lookup.replace('forward', 'construct')}\n"
+    assert expected in translate_source(NAMED.replace("{found}", lookup)).text
+
+
+@pytest.mark.parametrize(
+    "lookup", ['"forward" in net.__class__.__dict__', '"forward" in type(net).__dict__', 'vars(type(net))["forward"]']
+)
+def test_so_is_one_among_those_of_its_class(lookup: str) -> None:
+    expected = f"found = {lookup.replace('forward', 'construct')}\n"
+    assert expected in translate_source(NAMED.replace("{elsewhere}", lookup)).text
+
+
+@pytest.mark.parametrize(
+    "lookup",
+    [
+        'getattr_static(Plain, "forward")', 'getattr(Plain, "forward")', '"forward" in Plain.__dict__',
+        '"forward" in vars(other)', '"forward" in {"forward": 1}', 'other["forward"]', '"forward" == net',
+        '"forwards" in net.__dict__', 'net.get("forward")',
+    ],
+)  # fmt: skip
+def test_what_is_looked_up_elsewhere_stays(lookup: str) -> None:
+    assert f"found = {lookup}\n" in translate_source(NAMED.replace("{elsewhere}", lookup)).text
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("a = torch.jit.is_tracing\n", "a = lambda: False\n"),
+        ("run(torch.compiler.is_compiling)\n", "run(lambda: False)\n"),
+        ("run(test=torch.onnx.is_in_onnx_export)\n", "run(test=lambda: False)\n"),
+        ("a = b or torch.jit.is_scripting\n", "a = b or (lambda: False)\n"),
+        ('a = getattr(torch.compiler, "is_compiling", None)\n', "a = lambda: False\n"),
+        ('a = getattr(torch.compiler, "is_exporting", None) or b\n', "a = (lambda: False) or b\n"),
+        ("a = torch.jit.is_tracing()\n", "a = False\n"),
+    ],
+)
+def test_a_function_that_always_answers_the_same_stays_a_function(source: str, expected: str) -> None:
+    result = translated(source)
+    assert expected in result.text
+    assert not codes(result)
+
+
+def test_a_module_that_is_looked_into_is_told_once() -> None:
+    result = translated('a = getattr(torch.compiler, "nonsense", None)\n')
+    assert 'getattr(torch.compiler, "nonsense", None)' in result.text
+    assert codes(result) == ["T2M501"]
+    assert "a = True\n" in translated('a = hasattr(torch.backends, "mps")\n').text

@@ -50,3 +50,13 @@ def test_a_wrapper_that_is_gone_is_told_where_the_answer_is_kept(test: str, is_t
 def test_a_cast_that_is_asked_for_its_identity_is_told(test: str, is_told: bool) -> None:
     found = translate_source(f"import torch\nx = torch.ones(2)\na = {test}\n").diagnostics
     assert any(entry.code == "T2M305" for entry in found) is is_told
+
+
+@pytest.mark.parametrize("name", ["torch.jit.ScriptModule", "torch._dynamo.OptimizedModule"])
+def test_nothing_is_of_a_class_that_only_compiled_networks_have(name: str) -> None:
+    source = f"import torch\nimport torch._dynamo\n\n\ndef f(m, k):\n    a = isinstance(m, {name})\n"
+    source += f"    return a, isinstance(k, (torch.nn.Linear, {name})), isinstance(k, torch.nn.Module)\n"
+    result = translate_source(source)
+    assert "    a = False\n" in result.text
+    assert "return a, isinstance(k, nn.Dense), isinstance(k, nn.Cell)\n" in result.text
+    assert {d.code for d in result.diagnostics} <= {"T2M303", "T2M304"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from torch2ms.config import Options, Target
 from torch2ms.translator.pipeline import translate_source
 
 HEAD = """import numpy as np
@@ -76,43 +75,6 @@ def test_a_row_with_an_axis_of_one_is_assigned_without_it(line: str, expected: s
 
 def test_an_array_is_indexed_by_arrays_as_before() -> None:
     assert "return order[np.argmax(order)]" in translate_source(f"{HEAD}    return order[np.argmax(order)]\n").text
-
-
-STEPS = """import torch
-from torch import nn
-
-
-class Net(nn.Module):
-    def forward(self, x, n: int):
-"""
-
-
-@pytest.mark.parametrize(
-    ("index", "expected"),
-    [
-        ("x[:, 1::2, 0::2, :]", "functional.take_every(functional.take_every(x, 2, axis=1, start=1), 2, axis=2)"),
-        ("x[..., ::2, ::2]", "functional.take_every(x, 2, axis=-2)[..., ::2]"),
-        ("x[:, None, 1:-1:2]", "functional.take_every(x, 2, axis=1, start=1, stop=-1)[:, None]"),
-        ("x[:, n::2, 0]", "functional.take_every(x, 2, axis=1, start=n)[:, :, 0]"),
-        ("x[0, :, ::n]", "functional.take_every(x, n, axis=2)[0]"),
-    ],
-)
-def test_steps_whose_gradient_the_cpu_cannot_compute(index: str, expected: str) -> None:
-    assert f"return {expected}\n" in translate_source(f"{STEPS}        return {index}\n").text
-
-
-@pytest.mark.parametrize(
-    "statement",
-    ["return x[::2]", "return x[0, ::2]", "return x[..., 1::2]", "return x[:, 0::1]", "x[:, ::2] = 0",
-     "x[:, ::2][0] = 0", "return x[x > 0, ::2]", "return x.long()[:, ::2].float()"],
-)  # fmt: skip
-def test_steps_that_stay(statement: str) -> None:
-    assert "take_every" not in translate_source(f"{STEPS}        {statement}\n").text
-
-
-def test_steps_stay_on_ascend() -> None:
-    options = Options(Target(device="ascend"))
-    assert "return x[:, ::2]" in translate_source(f"{STEPS}        return x[:, ::2]\n", options=options).text
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,7 @@ def test_a_switch_is_the_runtimes_where_all_is_recorded() -> None:
         ("def f():\n    with torch.enable_grad():\n        return torch.is_grad_enabled()", "return True"),
         ("@torch.no_grad()\ndef f():\n    return torch.is_grad_enabled()", "return False"),
         ("def f():\n    return torch.is_grad_enabled()", "TORCH2MS T2M203"),
+        ("def f(a):\n    return a and torch.is_grad_enabled()", "return a and autograd.records()"),
     ],
 )
 def test_the_mode_that_the_text_shows(source: str, expected: str) -> None:

@@ -39,9 +39,31 @@ def test_setting_it_to_anything_where_nobody_reads_a_gradient_means_nothing() ->
     assert "T2M203" in body_of("x.requires_grad = y\n    return x.grad")[1]
 
 
-@pytest.mark.parametrize("statement", ["return 1 if x.requires_grad else 2", "if x.requires_grad:\n        return 1"])
-def test_anything_else_is_marked(statement: str) -> None:
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "return 1 if x.requires_grad else 2",
+        "if x.requires_grad:\n        return 1",
+        "y = a or not x.requires_grad",
+        "while any(x.requires_grad for _ in y):\n        pass",
+    ],
+)
+def test_anything_else_is_asked_of_the_gradient_function_that_runs(statement: str) -> None:
+    text, codes = body_of(statement)
+    assert text.endswith(statement.replace("x.requires_grad", "autograd.requires_grad(x)"))
+    assert codes == {"T2M303"}
+
+
+@pytest.mark.parametrize("statement", ["return x.requires_grad", "print(not x.requires_grad)", "y = x.requires_grad"])
+def test_what_is_shown_or_handed_on_is_marked(statement: str) -> None:
     assert "T2M203" in body_of(statement)[1]
+
+
+def test_outside_of_functions_no_gradient_function_runs() -> None:
+    source = "import torch\nfrom other import g\nx: torch.Tensor = g()\nprint(x.requires_grad)\n"
+    result = translate_source(source)
+    assert "print(x.requires_grad)" in result.text
+    assert "T2M203" in {d.code for d in result.diagnostics}
 
 
 @pytest.mark.parametrize("test", ["x.requires_grad", "not x.requires_grad"])

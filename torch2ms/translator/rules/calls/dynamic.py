@@ -20,15 +20,17 @@ from torch2ms.translator.syntax.cst_builders import build, code_of, parse_expres
 from torch2ms.translator.values.families import is_addition
 from torch2ms.translator.values.kinds import Kind
 from torch2ms.translator.values.queries.known_strings import shown_text
-from torch2ms.translator.values.queries.layer_members import LAYER_MEMBERS, is_settings, new_names
+from torch2ms.translator.values.queries.layer_members import LAYER_MEMBERS, is_network, is_settings, new_names
 
 __all__ = [
     "BUILTINS",
     "LAYERS_BY_NAME",
     "is_asked_by_name",
+    "is_looked_into",
     "report_patch",
     "report_string",
     "rewrite_dynamic",
+    "rewrite_member_name",
     "rewrite_module_name",
 ]
 
@@ -94,6 +96,14 @@ def is_asked_by_name(tree: ast.expr, name: str, ctx: Context) -> bool:
     return called == "vars"
 
 
+def is_looked_into(tree: ast.expr, ctx: Context) -> bool:
+    """Whether a name is looked up in a module: ``getattr(torch.compiler, "is_compiling", None)``."""
+    parent = ctx.parent(tree)
+    if not isinstance(parent, ast.Call) or parent.args[:1] != [tree] or not isinstance(parent.func, ast.Name):
+        return False
+    return parent.func.id in ("getattr", "hasattr")
+
+
 def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:
     owner = ctx.kind(tree.args[0]).of
     attribute = shown_text(tree.args[1], ctx) if len(tree.args) > 1 else ""
@@ -105,6 +115,9 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
         answer = bool(row.keep or ctx.tables.select(row, ctx.target))
         ctx.report("T2M504", tree, f"whether there is a {row.name} was answered from the tables", symbol=row.name)
         return cst.Name(str(answer))
+    if name == "hasattr" and attribute and "|" not in owner and ctx.tables.is_module(f"{owner}.{attribute}"):
+        ctx.report("T2M504", tree, f"PyTorch has the module {owner}.{attribute}")
+        return cst.Name("True")
     if name == "hasattr" and attribute and "|" not in owner and _is_foreign(f"{owner}.{attribute}", ctx):
         ctx.report("T2M504", tree, f"PyTorch itself has no {owner}.{attribute}, nor has MindSpore")
         return cst.Name("False")
@@ -134,7 +147,9 @@ def _looked_up(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cs
         return updated
     shown = f"{owner}.{attribute}" if attribute else ast.unparse(tree)
     ctx.report("T2M501", tree, f"{shown} is looked up at run time", symbol=owner)
-    return updated
+    if owner in MODULES or "|" in owner or ctx.tables.row(owner) is not None:
+        return updated
+    return updated.with_changes(args=[updated.args[0].with_changes(value=ctx.left(owner)), *updated.args[1:]])
 
 
 def _function(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression | None:
@@ -191,8 +206,10 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
         return exchanged
     attribute = _string(tree.args[1]) if len(tree.args) > 1 else ""
     base = ctx.kind(tree.args[0])
-    if base.name not in ("Module", "Tensor", "Parameter", "unknown"):
+    if base.name not in ("Module", "Tensor", "Parameter", "unknown") and not is_network(base, ctx):
         return updated
+    if base.name == "class":
+        return _with_name(updated, "construct") if attribute == "forward" else updated
     if not attribute:
         return _any_member(name, updated, tree, ctx)
     if base.is_tensor:
@@ -202,12 +219,7 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
         return cst.Call(ctx.reference("torch2ms.runtime.resets.can_reset"), [cst.Arg(updated.args[0].value)])
     new = _new_name(base, attribute, ctx) if base.name == "Module" else None
     if new is not None:
-        if new == attribute:
-            return updated
-        literal = updated.args[1].value
-        quote = code_of(literal)[-1]
-        renamed = updated.args[1].with_changes(value=cst.SimpleString(f"{quote}{new}{quote}"))
-        return updated.with_changes(args=[updated.args[0], renamed, *updated.args[2:]])
+        return updated if new == attribute else _with_name(updated, new)
     if attribute not in LAYER_MEMBERS or is_settings(tree.args[0], ctx):
         return updated
     if name in ("hasattr", "getattr"):
@@ -216,6 +228,62 @@ def _member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.B
     what = ast.unparse(tree.args[0])
     ctx.report("T2M207", tree, f"{what} could not be typed; .{attribute} has another name on a normalisation layer")
     return updated
+
+
+def _with_name(updated: cst.Call, name: str) -> cst.Call:
+    """Return ``getattr(layer, "weight")`` for another name."""
+    literal = updated.args[1].value
+    if not isinstance(literal, cst.SimpleString):
+        return updated
+    return updated.with_changes(
+        args=[updated.args[0], updated.args[1].with_changes(value=_quoted(literal, name)), *updated.args[2:]]
+    )
+
+
+def _quoted(literal: cst.SimpleString, name: str) -> cst.SimpleString:
+    return literal.with_changes(value=f"{literal.quote}{name}{literal.quote}")
+
+
+def rewrite_member_name(node: cst.SimpleString, tree: ast.Constant, ctx: Context) -> cst.SimpleString | None:
+    """Return MindSpore's name of ``forward`` where a text names it among a network's members: ``in cls.__dict__``."""
+    if tree.value != "forward":
+        return None
+    owner = _searched(tree, ctx)
+    return _quoted(node, "construct") if owner is not None and is_network(_object_kind(owner, ctx), ctx) else None
+
+
+def _searched(tree: ast.Constant, ctx: Context) -> ast.expr | None:
+    """Return the object among whose members a text is looked for, or that of a call of inspect's ``getattr_static``."""
+    parent = ctx.parent(tree)
+    if isinstance(parent, ast.Compare) and parent.left is tree and isinstance(parent.ops[0], (ast.In, ast.NotIn)):
+        return _members_of(parent.comparators[0])
+    if isinstance(parent, ast.Subscript) and parent.slice is tree:
+        return _members_of(parent.value)
+    if not isinstance(parent, ast.Call):
+        return None
+    if parent.args[1:2] == [tree] and ctx.kind(parent.func).of == "inspect.getattr_static":
+        return parent.args[0]
+    if parent.args[:1] != [tree] or not isinstance(parent.func, ast.Attribute) or parent.func.attr != "get":
+        return None
+    return _members_of(parent.func.value)
+
+
+def _members_of(tree: ast.expr) -> ast.expr | None:
+    """Return ``x`` of ``x.__dict__``, ``vars(x)`` and ``dir(x)``."""
+    if isinstance(tree, ast.Attribute):
+        return tree.value if tree.attr == "__dict__" else None
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or len(tree.args) != 1:
+        return None
+    return tree.args[0] if tree.func.id in ("vars", "dir") else None
+
+
+def _object_kind(tree: ast.expr, ctx: Context) -> Kind:
+    """Return the kind of an object; for ``type(x)`` and ``x.__class__`` that of ``x``."""
+    if isinstance(tree, ast.Attribute) and tree.attr == "__class__":
+        return ctx.kind(tree.value)
+    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.func.id == "type" and tree.args:
+        return ctx.kind(tree.args[0])
+    return ctx.kind(tree)
 
 
 def _any_member(name: str, updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.BaseExpression:

@@ -1,8 +1,4 @@
-"""Indices that torch takes and MindSpore does not: ``x[range(n), labels]``, ``x[order]`` with numpy's numbers.
-
-And ``x[:, 1::2]``, whose gradient MindSpore computes on CPU for the first and the last axis only (seen in 2.10: "For
-'StridedSliceGrad, 5 input memory out of bounds").
-"""
+"""Indices that torch takes and MindSpore does not: ``x[range(n), labels]``, ``x[order]`` with numpy's numbers."""
 
 from __future__ import annotations
 
@@ -14,22 +10,26 @@ import libcst as cst
 
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.definite_assignment import element_of
-from torch2ms.translator.effects.differentiation import asks_for_gradients
 from torch2ms.translator.effects.members import changed_members, member_names
 from torch2ms.translator.effects.sharing import what_index_gives
 from torch2ms.translator.rules.calls.untyped_receivers import told
+from torch2ms.translator.rules.expressions.slices import (
+    is_dots,
+    is_tensor_by_use,
+    is_whole,
+    is_written,
+    read_in_slices,
+    trains,
+)
 from torch2ms.translator.syntax.ast_walk import are_alike, walk
-from torch2ms.translator.syntax.cst_builders import build, code_of
-from torch2ms.translator.values.kinds import Kind
+from torch2ms.translator.syntax.cst_builders import build
 from torch2ms.translator.values.queries.emptiness import lists_of_the_picked
 from torch2ms.translator.values.queries.known_values import holds_negative, never_negative
 from torch2ms.translator.values.queries.ranks import binding_scope, ranks
 from torch2ms.translator.values.scopes import root_of
 from torch2ms.translator.values.use_evidence import may_be_mask, place_of, uses
 
-__all__ = ["read_in_steps", "rewrite_index"]
-
-_WITHOUT_GRADIENT = ("torch.int", "torch.uint", "torch.long", "torch.short", "torch.bool")
+__all__ = ["rewrite_index"]
 
 
 def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
@@ -52,8 +52,7 @@ def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     if isinstance(tree.ctx, ast.Load) and ctx.kind(tree.value).is_tensor and _is_changed_later(tree, ctx):
         copies = what_index_gives(tree.slice, ctx) == "copy"
         return build("{x}.copy()", x=indexed) if copies else indexed
-    takes_steps = isinstance(tree.ctx, ast.Load) and _may_step(tree, ctx) and not _is_written(tree, ctx)
-    return _stepped(indexed, tree, ctx) if takes_steps else indexed
+    return read_in_slices(indexed, tree, ctx)
 
 
 def _is_changed_later(tree: ast.Subscript, ctx: Context) -> bool:
@@ -95,7 +94,7 @@ def _without_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> c
     held = ctx.kind(tree.value)
     if not (held.is_tensor or not held.known) or not _may_be_mask(parts[0], ctx):
         return updated
-    if not all(_is_whole(element) for element in updated.slice[1:]):
+    if not all(is_whole(element) for element in updated.slice[1:]):
         return updated
     return updated.with_changes(slice=[updated.slice[0].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
 
@@ -118,7 +117,7 @@ def _numbers_first(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) ->
     dots = any(isinstance(part, ast.Constant) and part.value is ... for part in parts)
     whole = cst.SubscriptElement(cst.Slice(None, None))
     front = [
-        element if place in numbers or _is_dots(element) else whole
+        element if place in numbers or is_dots(element) else whole
         for place, (part, element) in enumerate(zip(parts, updated.slice, strict=True))
         if (dots or place <= numbers[-1]) and not (isinstance(part, ast.Constant) and part.value is None)
     ]
@@ -137,8 +136,7 @@ def _from_the_end(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
     if isinstance(tree.slice, (ast.Tuple, ast.Slice)) or not isinstance(tree.ctx, ast.Load):
         return updated
     index = ctx.kind(tree.slice)
-    trains = asks_for_gradients(ctx) or ctx.once(_has_networks)
-    if not index.is_tensor or not trains or not holds_negative(tree.slice, ctx):
+    if not index.is_tensor or not trains(ctx) or not holds_negative(tree.slice, ctx):
         return updated
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     dots = cst.SubscriptElement(cst.Index(cst.Ellipsis()))
@@ -150,7 +148,7 @@ def _is_row_of_weights(tree: ast.Subscript, ctx: Context) -> bool:
 
     Tables of relative positions are: their indices are differences, moved to start from zero or not.
     """
-    if isinstance(tree.slice, (ast.Tuple, ast.Slice)) or not isinstance(tree.ctx, ast.Load) or _is_written(tree, ctx):
+    if isinstance(tree.slice, (ast.Tuple, ast.Slice)) or not isinstance(tree.ctx, ast.Load) or is_written(tree, ctx):
         return False
     index = ctx.kind(tree.slice)
     if ctx.kind(tree.value).name != "Parameter" or not index.is_tensor or index.of in ("torch.bool", "torch.uint8"):
@@ -180,9 +178,9 @@ def _may_be_one_element(tree: ast.Subscript, ctx: Context) -> bool:
     How many axes they have the text does not show. MindSpore has no gradient of such an element (2.7 to 2.10).
     """
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
-    if not isinstance(tree.ctx, ast.Load) or not ctx.kind(tree.value).is_tensor or _is_written(tree, ctx):
+    if not isinstance(tree.ctx, ast.Load) or not ctx.kind(tree.value).is_tensor or is_written(tree, ctx):
         return False
-    if not parts or not (asks_for_gradients(ctx) or ctx.once(_has_networks)):
+    if not parts or not trains(ctx):
         return False
     kinds = [ctx.kind(part) for part in parts]
     if not all(kind.name == "int" or (kind.is_tensor and kind.of != "torch.bool") for kind in kinds):
@@ -202,16 +200,11 @@ def _picks_one(part: ast.expr, ctx: Context) -> bool:
 def _ends_in_mask(tree: ast.Subscript, ctx: Context) -> bool:
     """Whether a mask of several axes stands behind ``...``, where MindSpore takes it for the index of one axis."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
-    if len(parts) != 2 or not isinstance(tree.ctx, ast.Load) or _is_written(tree, ctx):
+    if len(parts) != 2 or not isinstance(tree.ctx, ast.Load) or is_written(tree, ctx):
         return False
     dots = isinstance(parts[0], ast.Constant) and parts[0].value is ...
     kind = ctx.kind(parts[1])
     return dots and kind.is_tensor and kind.of in ("", "torch.bool") and max(ranks(parts[1], ctx), default=0) > 1
-
-
-def _has_networks(ctx: Context) -> bool:
-    """Whether the file has networks, which other files train."""
-    return any(method.name == "forward" for method in ctx.analysis.all(ast.FunctionDef))
 
 
 def _is_int(part: ast.expr, ctx: Context) -> bool:
@@ -273,7 +266,7 @@ def _is_asked_as_tensor(tree: ast.Subscript, ctx: Context) -> bool:
     info = ctx.functions[-1]
     nodes = walk(info.node) if info is not None else [tree]
     alike = (node for node in nodes if isinstance(node, ast.Subscript) and node.value.__class__ is tree.value.__class__)
-    return any(_is_tensor_by_use(node, ctx) for node in alike if are_alike(node, tree))
+    return any(is_tensor_by_use(node, ctx) for node in alike if are_alike(node, tree))
 
 
 def _is_range(tree: ast.expr) -> bool:
@@ -375,126 +368,3 @@ def _at_run_time(part: ast.expr, ctx: Context) -> str:
 
 def _uses_numpy(ctx: Context) -> bool:
     return ctx.world.symbols.reaches_package(ctx.path, "numpy")
-
-
-def read_in_steps(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression | None:
-    """Return how the places that ``x[:, 1::2] += y`` changes are read so that MindSpore has a gradient of it.
-
-    None where reading them as they stand in the text has one.
-    """
-    made = _stepped(updated, tree, ctx) if _may_step(tree, ctx) else updated
-    return None if code_of(made) == code_of(updated) else made
-
-
-def _may_step(tree: ast.Subscript, ctx: Context) -> bool:
-    """Whether a tensor is indexed in steps, and a gradient may be asked for on a CPU."""
-    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    if not any(_is_stepped(part) for part in parts):
-        return False
-    kind = ctx.kind(tree.value)
-    if not kind.known and (_is_tensor_by_use(tree, ctx) or _may_be_trained(tree, ctx)):
-        kind = Kind("Tensor")
-    return kind.is_tensor and not kind.of.startswith(_WITHOUT_GRADIENT) and ctx.target.device in ("portable", "cpu")
-
-
-def _may_be_trained(tree: ast.Subscript, ctx: Context) -> bool:
-    """Whether a value that is indexed by axes may be a tensor with a gradient; ``take_every`` reads arrays as well."""
-    trains = asks_for_gradients(ctx) or ctx.once(_has_networks) or ctx.kind(tree.value).may_be("Tensor", "Parameter")
-    return trains and isinstance(tree.slice, ast.Tuple) and not any(map(_is_backwards, tree.slice.elts))
-
-
-def _is_backwards(part: ast.expr) -> bool:
-    """Whether a part of an index goes backwards, which no index of a tensor does."""
-    return isinstance(part, ast.Slice) and isinstance(part.step, ast.UnaryOp)
-
-
-def _is_tensor_by_use(tree: ast.Subscript, ctx: Context) -> bool:
-    """Whether what is read can only be a tensor: a function of torch takes it, ``lambda x: F.pad(x[:, ::2], ...)``."""
-    above = ctx.parent(tree)
-    if isinstance(above, ast.Call) and tree in above.args:
-        callee = ctx.kind(above.func)
-        return callee.name == "api" and callee.of.startswith("torch.nn.functional.")
-    return ctx.kind(tree).is_tensor
-
-
-def _is_written(tree: ast.expr, ctx: Context) -> bool:
-    """Whether what is read is a place to write to: ``x[:, ::2].clamp_()``, ``x[:, ::2][0] = y``."""
-    above = ctx.parent(tree)
-    while isinstance(above, (ast.Attribute, ast.Subscript, ast.Call)):
-        if isinstance(above, ast.Call):
-            name = above.func.attr if isinstance(above.func, ast.Attribute) else getattr(above.func, "id", "")
-            return _is_in_place(name) if above.func is not tree else _is_written(above, ctx)
-        if not isinstance(above.ctx, ast.Load) or (isinstance(above, ast.Attribute) and _is_in_place(above.attr)):
-            return True
-        tree, above = above, ctx.parent(above)
-    return False
-
-
-def _is_in_place(name: str) -> bool:
-    return name.endswith("_") and not name.endswith("__")
-
-
-def _is_stepped(part: ast.expr) -> bool:
-    step = part.step if isinstance(part, ast.Slice) else None
-    return step is not None and not (isinstance(step, ast.Constant) and step.value in (None, 1))
-
-
-def _stepped(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.BaseExpression:
-    """``x[:, 1::2, ::2, 0]`` -> ``take_every(take_every(x, 2, axis=1, start=1), 2, axis=2)[:, :, :, 0]``."""
-    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    axes = _axes(parts, ctx)
-    if axes is None:
-        return updated
-    value, elements = updated.value, list(updated.slice)
-    for position, (part, axis) in enumerate(zip(parts, axes, strict=True)):
-        given = elements[position].slice
-        first = all(not isinstance(part, ast.Slice) for part in parts[:position]) and axis is not None and axis >= 0
-        if axis is None or axis == -1 or first or not _is_stepped(part) or not isinstance(given, cst.Slice):
-            continue
-        assert given.step is not None
-        places = {"axis": cst.parse_expression(str(axis)), "start": given.lower, "stop": given.upper}
-        named = {key: place for key, place in places.items() if place is not None and _is_place(place)}
-        text = "{every}({value}, {step}" + "".join(f", {key}={{{key}}}" for key in named) + ")"
-        every = ctx.reference("torch2ms.runtime.functional.take_every")
-        value = build(text, every=every, value=value, step=given.step, **named)
-        elements[position] = elements[position].with_changes(slice=cst.Slice(None, None))
-    for position in reversed(range(1, len(elements))):
-        if _is_dots(elements[position - 1]) and _is_whole(elements[position]):
-            del elements[position]
-    while elements and _is_whole(elements[-1]):
-        elements.pop()
-    if not elements:
-        return value
-    elements[-1] = elements[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
-    return updated.with_changes(value=value, slice=elements)
-
-
-def _axes(parts: list[ast.expr], ctx: Context) -> list[int | None] | None:
-    """Return the axis that each part of an index is of, from the end behind ``...``; None where that is not known."""
-    taken: list[int] = []
-    for part in parts:
-        if isinstance(part, ast.Slice) or ctx.kind(part).name == "int":
-            taken.append(1)
-        elif isinstance(part, ast.Constant) and part.value in (None, ...):
-            taken.append(0)
-        else:
-            return None
-    dots = [place for place, part in enumerate(parts) if isinstance(part, ast.Constant) and part.value is ...]
-    last = dots[0] if dots else len(parts)
-    front: list[int | None] = [sum(taken[:place]) if taken[place] else None for place in range(last)]
-    return front + [-sum(taken[place:]) if taken[place] else None for place in range(last, len(parts))]
-
-
-def _is_place(place: cst.BaseExpression) -> bool:
-    """Whether a bound of a slice says anything: ``0`` and ``None`` do not."""
-    return code_of(place) not in ("0", "None")
-
-
-def _is_dots(element: cst.SubscriptElement) -> bool:
-    return isinstance(element.slice, cst.Index) and isinstance(element.slice.value, cst.Ellipsis)
-
-
-def _is_whole(element: cst.SubscriptElement) -> bool:
-    """Whether a part of an index is ``:`` or ``...``, which say nothing at the end."""
-    part = element.slice
-    return _is_dots(element) or (isinstance(part, cst.Slice) and part.lower is part.upper is part.step is None)

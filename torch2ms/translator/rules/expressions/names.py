@@ -21,15 +21,18 @@ from torch2ms.translator.rules.call_site import NO_CLASS
 from torch2ms.translator.rules.calls.dynamic import (
     LAYERS_BY_NAME,
     is_asked_by_name,
+    is_looked_into,
     report_string,
+    rewrite_member_name,
     rewrite_module_name,
 )
+from torch2ms.translator.rules.calls.loaded_modules import rewrite_loaded_module
 from torch2ms.translator.rules.emission import choose_row
 from torch2ms.translator.rules.expressions.operators import careful, rewrite_operator, takes_whole
 from torch2ms.translator.rules.module_values import MODULES, SAME_CALLS
 from torch2ms.translator.rules.recipes.switches import read_switch
 from torch2ms.translator.syntax.ast_walk import parse_string, walk
-from torch2ms.translator.syntax.cst_builders import build, code_of
+from torch2ms.translator.syntax.cst_builders import build, code_of, parse_expression
 from torch2ms.translator.syntax.names import EITHER_DEVICE, dotted
 from torch2ms.translator.values.families import instance_of
 from torch2ms.translator.values.kinds import Kind, candidates
@@ -41,6 +44,7 @@ __all__ = [
 ]
 
 FAMILIES = "torch2ms.runtime.layers.families."  # classes that say what a layer is; only the losses can be derived from
+_CELL, _NETWORKS = "mindspore.nn.Cell", ("torch.nn.Module", "torch.nn.modules.module.Module")
 _DROPPED = "only as an argument that is dropped"  # how the rows of layouts and memory formats begin
 
 
@@ -64,7 +68,11 @@ def rewrite_value(node: cst.BaseExpression, tree: ast.Name | ast.Attribute, ctx:
             )
             ctx.report("T2M208", tree, message, symbol=names[0])
         return ctx.reference(module)
-    if len(names) == 1 and ctx.tables.is_module(names[0]) and ctx.tables.row(names[0]) is None:
+    known = len(names) != 1 or ctx.tables.row(names[0]) is not None
+    if not known and is_looked_into(tree, ctx):
+        ctx.account(tree, names[0], "removed")
+        return node  # the look-up itself is translated, or told
+    if not known and ctx.tables.is_module(names[0]):
         ctx.account(tree, names[0], "unknown")
         ctx.report("T2M202", tree, f"the module {names[0]} is handed on as a value", symbol=names[0])
         return ctx.left(names[0])
@@ -166,6 +174,7 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
     target = option.target
     wraps = target == RECEIVER or (row.name.startswith("torch.nn.parallel.") and target.rpartition(".")[2].islower())
     wraps = wraps and instance_of(row.name).name == "Module"
+    wraps = wraps or (target == _CELL and row.name not in _NETWORKS)  # no class of its own
     if use == "type" and wraps and row.kind == "class" and _is_tested(tree, ctx):
         ctx.account(tree, row.name, "removed")
         ctx.report("T2M304", tree, f"nothing is a {row.name} in MindSpore; the test was dropped", symbol=row.name)
@@ -181,6 +190,9 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
         ctx.account(tree, row.name, "removed")
         ctx.report("T2M304", tree, f"{row.name} has no effect in MindSpore; dropped", symbol=row.name)
         return PLAIN_CONTEXT
+    if option.recipe == "literal" and row.kind == "function" and use == "value":
+        ctx.account(tree, row.name, "mapped", target, option.fidelity)
+        return _constant_function(tree, row, target, ctx)
     if use == "base" and target.startswith(FAMILIES) and not target.endswith(("Loss", ".BatchNorms")):
         ctx.account(tree, row.name, "unsupported", advice="derive from the concrete layer")
         ctx.report("T2M201", tree, f"{row.name} has no MindSpore equivalent to derive from", symbol=row.name,
@@ -214,6 +226,15 @@ def handed_on(node: cst.BaseExpression, tree: ast.expr, row: Row, option: Mapped
         return ctx.literal(target)
     made = ctx.reference(target, tree if isinstance(tree, (ast.Name, ast.Attribute)) else None)
     return made.with_changes(lpar=node.lpar, rpar=node.rpar) if node.lpar else made
+
+
+def _constant_function(tree: ast.expr, row: Row, answer: str, ctx: Context) -> cst.BaseExpression:
+    """Return what a function becomes that always answers the same, where it is not called: ``lambda: False``."""
+    signature = ctx.tables.signature(row.name)
+    given = " *_, **__" if signature is not None and signature.parameters else ""
+    made = f"lambda{given}: {answer}"
+    is_alone = isinstance(ctx.parent(tree), (ast.Assign, ast.keyword)) or tree in getattr(ctx.parent(tree), "args", ())
+    return parse_expression(made if is_alone else f"({made})")
 
 
 def _renamed(row: Row, option: MappedTo, ctx: Context) -> set[str]:
@@ -270,7 +291,8 @@ def rewrite_expression(node: cst.CSTNode, updated: Any, tree: ast.AST, ctx: Cont
     if tree.__class__ is ast.Constant and isinstance(node, cst.SimpleString) and isinstance(tree, ast.Constant):
         if _is_annotation(tree, ctx):
             return _string_annotation(node, tree, ctx)
-        renamed = rewrite_module_name(tree, ctx)
+        renamed = rewrite_module_name(tree, ctx) or rewrite_member_name(node, tree, ctx)
+        renamed = renamed or rewrite_loaded_module(node, tree, ctx)
         if renamed is not None:
             return renamed
         report_string(tree, ctx)

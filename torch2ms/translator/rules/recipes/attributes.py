@@ -110,7 +110,9 @@ def requires_grad(site: CallSite, ctx: Context) -> Outcome:
         return _recorded(site, ctx)
     if kind.name == "Tensor" and _is_load(site):
         told = gradient_state.requires_grad(site.tree.func.value, ctx)
-        return _known(told if told is not None else gradient_state.makes_no_difference(site.tree.func, ctx))
+        told = told if told is not None else gradient_state.makes_no_difference(site.tree.func, ctx)
+        asks = told is None and gradient_state.chooses(site.tree.func, ctx)
+        return _asked(site, ctx) if asks else _known(told)
     if ctx.small in ctx.training.leaves.gone:
         return Replace(site.updated.func)  # the gradient is asked of a function: the statement goes
     if not _is_load(site) and kind.name == "Tensor" and is_marking(ctx):
@@ -203,6 +205,13 @@ def _known(answer: bool | None) -> Outcome:
     if answer is None:
         return Leave(_ONLY_PARAMETERS)
     return Replace(cst.Name(str(answer)), (("T2M302", f"torch would answer {answer}; MindSpore's tensors do not say"),))
+
+
+def _asked(site: CallSite, ctx: Context) -> Outcome:
+    """Return the runtime's answer, which is PyTorch's while a gradient function runs."""
+    assert site.receiver is not None
+    asked = ctx.reference("torch2ms.runtime.autograd.requires_grad")
+    return Replace(cst.Call(asked, [cst.Arg(site.receiver)]), (("T2M303", gradient_state.WHILE_RECORDED),))
 
 
 def _recorded(site: CallSite, ctx: Context) -> Outcome:

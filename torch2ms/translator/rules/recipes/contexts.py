@@ -86,13 +86,16 @@ def grad_mode(site: CallSite, ctx: Context) -> Outcome:
 
 @recipe("is_grad_enabled")
 def is_grad_enabled(site: CallSite, ctx: Context) -> Outcome:
-    """``torch.is_grad_enabled()``: what torch would answer, where the text shows it or everything is recorded."""
+    """``torch.is_grad_enabled()``: what torch would answer, by the text or by the gradient function that runs."""
     told = gradient_state.mode_at(site.tree, ctx)
     if told is not None:
         return Replace(cst.Name(str(told)), (("T2M302", f"torch would answer {told}; MindSpore has no such mode"),))
     if ctx.training.is_recording:
         return Replace(cst.Call(ctx.reference("torch2ms.runtime.autograd.is_grad_enabled", None)))
-    return Leave("whether a gradient is recorded is decided by value_and_grad, not by a mode")
+    if not gradient_state.chooses(site.tree, ctx):
+        return Leave("whether a gradient is recorded is decided by value_and_grad, not by a mode")
+    records = ctx.reference("torch2ms.runtime.autograd.records", None)
+    return Replace(cst.Call(records), (("T2M303", gradient_state.WHILE_RECORDED),))
 
 
 def _may_be_off(tree: ast.AST, ctx: Context) -> bool:

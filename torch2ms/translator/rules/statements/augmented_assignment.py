@@ -32,10 +32,10 @@ from torch2ms.translator.effects.sharing import (
     writes_through,
 )
 from torch2ms.translator.effects.trained_tensors import is_trained
-from torch2ms.translator.rules.expressions.indexing import read_in_steps
 from torch2ms.translator.rules.expressions.joined_layers import extended
 from torch2ms.translator.rules.expressions.operators import shift
 from torch2ms.translator.rules.expressions.rare_operators import long_operator
+from torch2ms.translator.rules.expressions.slices import read_in_steps
 from torch2ms.translator.rules.recipes.inplace_values import repeatable
 from torch2ms.translator.rules.recipes.own_tensors import held_by_network
 from torch2ms.translator.rules.snapshots import AUGMENTED, of_old_values

@@ -143,7 +143,7 @@ class _ImportRewriter:
         kept = []
         for alias in node.names:
             name = alias.evaluated_name
-            guarded = self.depth > 0 and alias.evaluated_alias is None and name in self.ctx.imports.kept
+            guarded = self.tried and alias.evaluated_alias is None and name in self.ctx.imports.kept
             if not self._is_torch(name) or guarded:
                 kept.append(alias)
                 self.guarded |= {name} if guarded else set()

@@ -12,10 +12,10 @@ from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.mapping_tables.schema import Signature
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
-from torch2ms.translator.values.queries.known_values import values_of
+from torch2ms.translator.values.queries.known_values import default_of, values_of
 from torch2ms.translator.values.use_evidence import may_be_mask, place_of, uses
 
-__all__ = ["input_of", "lists_of_the_picked", "may_be_empty"]
+__all__ = ["input_of", "lists_of_the_picked", "may_be_empty", "may_be_zero"]
 
 _DATA = frozenset({"tensor", "Tensor", "as_tensor", "new_tensor"})
 _SELECTORS = frozenset({"masked_select", "nonzero", "argwhere"})
@@ -204,6 +204,20 @@ def _may_be_zero(bound: ast.expr, ctx: FileFacts) -> bool:
             return True
         return any(_counts(value, ctx) for value in values_of(bound, ctx))
     return _counts(bound, ctx)
+
+
+def may_be_zero(bound: ast.expr, ctx: FileFacts, depth: int = _DEPTH) -> bool:
+    """Whether the text shows that a number may be 0: a literal, a default, an argument, what a loop counts from 0."""
+    if depth == 0 or _is_zero(bound):
+        return depth > 0
+    if isinstance(bound, ast.BinOp) and isinstance(bound.op, ast.Mult):
+        return may_be_zero(bound.left, ctx, depth - 1) or may_be_zero(bound.right, ctx, depth - 1)
+    if isinstance(bound, ast.Name):
+        values = [*values_of(bound, ctx), *default_of(bound, ctx)]
+        return bound.id in ctx.once(_from_zero) or any(may_be_zero(value, ctx, depth - 1) for value in values)
+    if isinstance(bound, ast.Attribute) and isinstance(bound.value, ast.Name) and bound.value.id == "self":
+        return any(may_be_zero(value, ctx, depth - 1) for value in ctx.once(_members).get(bound.attr, ()))
+    return False
 
 
 def _counts(tree: ast.expr, ctx: FileFacts) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from torch2ms.mapping_tables.facts import load_facts
 from torch2ms.translator.values.file_facts import FileFacts
 
-__all__ = ["holds_nan", "holds_negative", "is_void", "never_negative", "values_of"]
+__all__ = ["default_of", "holds_nan", "holds_negative", "is_void", "never_negative", "values_of"]
 
 _DEPTH = 6  # how many steps an expression is followed
 _MANY = 64  # elements of a tensor that are looked at
@@ -61,13 +61,30 @@ def values_of(name: ast.Name, ctx: FileFacts) -> list[ast.expr]:
 
     For the same name of a function it is the same list, as long as the context lives.
     """
-    function = ctx.parent(name)
-    while function is not None and not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        function = ctx.parent(function)
+    function = _function_around(name, ctx)
     known = ctx.once(_known)
     if (function, name.id) not in known:
         known[function, name.id] = _values(name, function, ctx)
     return known[function, name.id]
+
+
+def default_of(name: ast.Name, ctx: FileFacts) -> list[ast.expr]:
+    """Return the default of a parameter; nothing for another name, and where there is none."""
+    function = _function_around(name, ctx)
+    if function is None:
+        return []
+    given = function.args
+    last = [*given.posonlyargs, *given.args][-len(given.defaults) :] if given.defaults else []
+    pairs = [*zip(last, given.defaults, strict=True), *zip(given.kwonlyargs, given.kw_defaults, strict=True)]
+    return [default for parameter, default in pairs if parameter.arg == name.id and default is not None]
+
+
+def _function_around(node: ast.AST | None, ctx: FileFacts) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+    """Return the function that a node stands in; None in the text of the module."""
+    node = ctx.parent(node) if node is not None else None
+    while node is not None and not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        node = ctx.parent(node)
+    return node
 
 
 def _counts(name: str) -> bool:
@@ -103,10 +120,7 @@ def _assigned(ctx: FileFacts) -> dict[tuple[ast.AST | None, str], list[ast.expr]
     found: dict[tuple[ast.AST | None, str], list[ast.expr]] = {}
     for node in ctx.analysis.nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            scope = ctx.parent(node)
-            while scope is not None and not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                scope = ctx.parent(scope)
-            found.setdefault((scope, node.targets[0].id), []).append(node.value)
+            found.setdefault((_function_around(node, ctx), node.targets[0].id), []).append(node.value)
     return found
 
 

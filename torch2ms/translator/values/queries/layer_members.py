@@ -24,6 +24,7 @@ __all__ = [
     "UNTYPED_SETTINGS",
     "is_forward",
     "is_mixed_in",
+    "is_network",
     "is_settings",
     "layer_by_name",
     "new_names",
@@ -39,11 +40,14 @@ LAYER_SETTINGS = UNTYPED_SETTINGS | {"num_embeddings", "embedding_dim"}
 
 def is_forward(member: ast.Attribute, ctx: FileFacts) -> bool:
     """Whether ``value.forward`` is the method of a network of the project: ``super().forward``, ``Base.forward``."""
-    base = ctx.kind(member.value)
-    if member.attr != "forward" or base.name not in ("Module", "class"):
-        return False
-    families = {ctx.world.family(key).name for key in candidates(base) if ":" in key}
-    return base.name == "Module" or families == {"Module"}
+    return member.attr == "forward" and is_network(ctx.kind(member.value), ctx)
+
+
+def is_network(kind: Kind, ctx: FileFacts) -> bool:
+    """Whether a value is a network, or a class of the project's of them."""
+    if kind.name != "class":
+        return kind.name == "Module"
+    return {ctx.world.family(key).name for key in candidates(kind) if ":" in key} == {"Module"}
 
 
 def is_settings(tree: ast.expr, ctx: FileFacts) -> bool:
