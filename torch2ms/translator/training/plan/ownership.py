@@ -294,7 +294,7 @@ def _mode(
     starts_clean = scope.is_module or any(zero.order < first.order for zero in zeros)
     if starts_clean:
         return "accumulate", ()
-    note = "gradients left over when the loop ends, or left by another function, are not carried into the next call of this one"
+    note = "gradients left over when the loop ends, or by another function, are not carried into this one's next call"
     return "accumulate", (note,)
 
 
