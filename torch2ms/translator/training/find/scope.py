@@ -164,7 +164,7 @@ class ProjectFile:
     """What the analysis of one scope may look up in its whole file."""
 
     tree: ast.Module
-    inert: frozenset[str] = frozenset()  # names bound by imports
+    inert: frozenset[str] = frozenset()  # names bound by imports, and by nothing else
     functions: dict[str, FunctionNode] = field(default_factory=dict)  # "name" and ".method"
     nested: dict[str, FunctionNode] = field(default_factory=dict)  # inside of functions, by names that occur once
     assignments: list[Assignment] = field(default_factory=list)  # every `path = value`, function by function
@@ -201,7 +201,7 @@ class ProjectFile:
         file.nested = {
             name: found[0] for name, found in defined.items() if len(found) == 1 and id(found[0]) not in outer
         }
-        file.inert = frozenset(inert)
+        file.inert = frozenset(inert - _bound_to_objects(tree)) if inert else frozenset()
         file.globals_read = effects(tree.body).captures
         file._storing = Storing(tree, file.inert, late, oracle)
         file._collect(tree, None)
@@ -321,3 +321,22 @@ class ProjectFile:
                 self._scopes(node.body, node, found)
             elif isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 self._scopes(list(children(node)), owner, found)
+
+
+def _bound_to_objects(tree: ast.Module) -> set[str]:
+    """Return the names that a file binds otherwise than by imports: ``model = model.Net()``, ``def run(data): ...``.
+
+    None stands for what could not be imported, and has no state.
+    """
+    absent = {
+        id(target)
+        for node in walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+    }
+    found = {
+        node.id
+        for node in walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in absent
+    }
+    return found | {node.arg for node in walk(tree) if isinstance(node, ast.arg)}
