@@ -185,12 +185,20 @@ class ProjectFile:
         """
         file = cls(tree)
         inert: set[str] = set()
+        bound: set[str] = set()  # otherwise than by imports: model = model.Net(), def run(data)
+        absent: set[ast.AST] = set()  # targets of None, which stands for what could not be imported
         defined: dict[str, list[FunctionNode]] = {}
         for node in walk(tree):
             if isinstance(node, FunctionNode):
                 defined.setdefault(node.name, []).append(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 inert |= effects(node).binds
+            elif isinstance(node, ast.arg):
+                bound.add(node.arg)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                absent.update(node.targets)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in absent:
+                bound.add(node.id)
             elif isinstance(node, ast.ClassDef):
                 own = [part for part in node.body if isinstance(part, FunctionNode)]
                 file.functions.update({f".{part.name}": part for part in own})
@@ -201,7 +209,7 @@ class ProjectFile:
         file.nested = {
             name: found[0] for name, found in defined.items() if len(found) == 1 and id(found[0]) not in outer
         }
-        file.inert = frozenset(inert - _bound_to_objects(tree)) if inert else frozenset()
+        file.inert = frozenset(inert - bound)
         file.globals_read = effects(tree.body).captures
         file._storing = Storing(tree, file.inert, late, oracle)
         file._collect(tree, None)
@@ -321,22 +329,3 @@ class ProjectFile:
                 self._scopes(node.body, node, found)
             elif isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)):
                 self._scopes(list(children(node)), owner, found)
-
-
-def _bound_to_objects(tree: ast.Module) -> set[str]:
-    """Return the names that a file binds otherwise than by imports: ``model = model.Net()``, ``def run(data): ...``.
-
-    None stands for what could not be imported, and has no state.
-    """
-    absent = {
-        id(target)
-        for node in walk(tree)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-    }
-    found = {
-        node.id
-        for node in walk(tree)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in absent
-    }
-    return found | {node.arg for node in walk(tree) if isinstance(node, ast.arg)}
