@@ -216,15 +216,18 @@ def distinct(parameters: Iterable[Any]) -> List[Any]:
     """Return parameters, or groups of them, as a list an optimizer takes: no two with one name.
 
     An optimizer tells parameters apart by name. Those of two networks often share names; the later ones get a number
-    after theirs. Paths in a ``state_dict`` do not change by that.
+    after theirs. So do those without a name: the optimizer would name them by their places, as another one has done
+    with others. Paths in a ``state_dict`` do not change by that.
     """
     taken: Dict[str, ms.Parameter] = {}
 
     def named(parameter: ms.Parameter) -> ms.Parameter:
         name, number = parameter.name, 1
-        while taken.setdefault(name, parameter) is not parameter:
+        own = name == "Parameter" or name.startswith("Parameter#")  # MindSpore's: an optimizer replaces it
+        given = "Parameter" if own else name
+        while own or taken.setdefault(name, parameter) is not parameter:
             number += 1
-            name = f"{parameter.name}.{number}"
+            name, own = f"{given}.{number}", False
         if name != parameter.name:
             parameter.name = name
         return parameter

@@ -253,6 +253,12 @@ def _by_weights(
         raise RuntimeError("the loss was not recorded: recording.start() has to run before the forward pass")
     gradients.expect(weights if owners else None)
     weights = _reached(loss, weights)
+    if retain_graph and _run_backward is not None and weights:
+        # ms.grad inside of the record would have the gradient recorded itself, and LayerNorm has no second derivative
+        found = _run_backward((loss,), (ops.ones_like(loss),), True, False, tuple(weights), True, accumulate_grad=False)
+        pairs = [(weight, grad) for weight, grad in zip(weights, found) if grad is not None]
+        weights, grads = [weight for weight, _ in pairs], tuple(grad for _, grad in pairs)
+        return weights, grads if average is None else average(grads)
     _pauses.is_own = True
     if not retain_graph:
         _stop()  # inside of the record it would be a gradient that is recorded itself, and LayerNorm has none such

@@ -6,7 +6,7 @@ or draws at random.
 
 from __future__ import annotations
 
-from . import masked, nan_pools, nans, selections
+from . import loss, masked, nan_pools, nans, pooling, selections, whole
 from .activation import *  # noqa: F403
 from .algebra import *  # noqa: F403
 from .assertions import *  # noqa: F403

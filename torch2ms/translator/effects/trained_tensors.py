@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Sequence
+from typing import TypeGuard
 
 from torch2ms.translator.effects.reads_and_writes import dotted_path
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.values.file_facts import FileFacts
 from torch2ms.translator.values.kinds import Kind, Oracle
 
-__all__ = ["WithTrained", "is_trained", "listed_weights", "trained_paths", "trained_tensors"]
+__all__ = ["WithTrained", "is_trained", "listed_weights", "trained_paths", "trained_tensors", "weights_in"]
 
 _PARAMETER = Kind("Parameter")
 
@@ -32,6 +33,34 @@ def listed_weights(node: ast.AST) -> set[str]:
     return found
 
 
+def weights_in(node: ast.AST, nodes: Collection[ast.AST]) -> set[str]:
+    """Return the paths in the lists that an expression joins, and in those that its names are bound to in ``nodes``."""
+    found: set[str] = set()
+    seen: set[str] = set()
+    waiting: list[ast.AST] = [node]
+    while waiting:
+        part = waiting.pop()
+        named = listed_weights(part)
+        found |= named
+        if isinstance(part, ast.BinOp):
+            waiting += [part.left, part.right]
+        elif isinstance(part, (ast.List, ast.Tuple)):
+            waiting += [item.value for item in part.elts if isinstance(item, ast.Starred)]
+        elif isinstance(part, (ast.Name, ast.Attribute)) and (path := dotted_path(part)) is not None:
+            named = {path}
+        for path in named - seen:
+            seen.add(path)
+            lists = [value for name, value in _bound(nodes) if name == path and _joins_lists(value)]
+            found -= {path} if lists else set()
+            waiting += lists
+    return found
+
+
+def _joins_lists(value: ast.expr | None) -> TypeGuard[ast.expr]:
+    """Whether a value is a list that is written out, or lists joined: ``[w, b]``, ``first + [c]``."""
+    return isinstance(value, (ast.List, ast.Tuple)) or (isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add))
+
+
 def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[ast.expr]]:
     """Return the paths of the tensors that optimizers train, with the calls that make them.
 
@@ -43,7 +72,7 @@ def trained_tensors(nodes: Sequence[ast.AST], oracle: Oracle) -> dict[str, set[a
         return {}
     for node in optimizers:
         given = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "params")]
-        listed = listed.union(*map(listed_weights, given))
+        listed = listed.union(*(weights_in(value, nodes) for value in given))
     for call in nodes:
         if isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "add_param_group":
             listed |= listed_weights(ast.List([*call.args[:1], *(k.value for k in call.keywords)]))

@@ -126,7 +126,8 @@ def may_be_numpy(tree: ast.expr, ctx: Context) -> bool:
     arguments = function.node.args
     if ctx.kind(tree).name not in ("unknown", "int") or tree.id not in {a.arg for a in arguments.args}:
         return False
-    return any(kind.name == "ndarray" or kind.is_tensor for kind in ctx.world.handed_over(function, tree.id))
+    handed = ctx.world.handed_over(function, tree.id, beyond=True)  # a script that reads a table makes the network
+    return any(kind.name == "ndarray" or kind.is_tensor for kind in handed)
 
 
 def may_be_no_bool(tree: ast.expr, ctx: Context) -> bool:

@@ -172,6 +172,7 @@ class RecordedCall:
     reads: tuple[ast.Attribute, ...] = ()  # every `p.grad` of the scope, which finds what is kept
     reason: str = ""  # why the step is no function
     scaler: ast.expr | None = None  # of kinds backward and hand: the GradScaler whose scale() wraps the loss
+    is_spread: bool = False  # of kind zero: ``target`` holds the optimizers or networks, which are all reset
 
 
 @dataclass(frozen=True, slots=True)

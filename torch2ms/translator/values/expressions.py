@@ -269,7 +269,7 @@ class Expressions(Callables):
         if is_module_dict(kind):
             return value_of(kind.items[0], getattr(node.slice, "value", None))
         holds = kind.name in ("list", "tuple", "dict", "iterator", "Module", "Dataset", "api")
-        return element_of(kind) if holds else computed_of(kind)
+        return element_of(kind) if holds else foreign.of_item(kind, index)
 
     def _Slice(self, node: ast.Slice) -> Kind:
         for part in filter(None, (node.lower, node.upper, node.step)):

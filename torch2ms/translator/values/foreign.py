@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from torch2ms.translator.values.builtin_calls import made_dict
 from torch2ms.translator.values.containers import element_of
 from torch2ms.translator.values.dtypes import COMPLEX
-from torch2ms.translator.values.kinds import UNKNOWN, Kind
+from torch2ms.translator.values.kinds import UNKNOWN, Kind, computed_of
 
 __all__ = [
     "OF_TENSORS",
@@ -17,6 +17,7 @@ __all__ = [
     "of_arithmetic",
     "of_attribute",
     "of_function",
+    "of_item",
     "of_method",
 ]
 
@@ -38,6 +39,42 @@ _DENSE_METHODS = frozenset("toarray todense sum mean diagonal".split())
 _SPARSE_ARRAYS = frozenset("data row col indices indptr offsets".split())
 
 
+_FRAME = Kind("python", "pandas.DataFrame", evidence="a frame of pandas")
+_COLUMN = Kind("python", "pandas.Series", evidence="a column of a frame of pandas")
+# Functions of pandas that make a frame, beside those that read one: ``read_csv``.
+_FRAMES = frozenset("DataFrame concat merge get_dummies crosstab pivot_table melt".split())
+_REDUCTIONS = frozenset("max min sum mean median std var prod sem skew kurt count".split())  # of a column: a number
+_ALIKE = frozenset(
+    """abs astype bfill clip copy cummax cummin cumprod cumsum diff drop drop_duplicates dropna ffill fillna head
+    interpolate pct_change rank replace round sample shift sort_index sort_values tail where""".split()
+)
+_OF_FRAMES = frozenset("at axes columns dtypes flags iat iloc index loc plot style".split())  # attributes, no columns
+
+
+def _of_frame(base: Kind, name: str) -> Kind:
+    """Return what a method of a frame or of a column of pandas gives: numbers of numpy's, arrays, or its like."""
+    is_column = base.of == _COLUMN.of
+    if name in _REDUCTIONS:
+        return Kind("ndarray") if is_column else _COLUMN
+    if name in ("to_numpy", "unique"):
+        return Kind("ndarray")
+    if name == "nunique":
+        return Kind("int") if is_column else _COLUMN
+    if name == "reset_index":
+        return _FRAME
+    return base if name in _ALIKE else UNKNOWN
+
+
+def of_item(base: Kind, index: Kind) -> Kind:
+    """Return what indexing an object gives that is no torch's: a column of a frame by its name, else what is unknown.
+
+    Columns are masked and sliced, and asked for elements, which may be anything.
+    """
+    if base.of == _FRAME.of:
+        return _COLUMN if index.name == "str" else _FRAME if index.name == "list" else UNKNOWN
+    return computed_of(base)
+
+
 def of_method(base: Kind, name: str, arguments: Sequence[Kind]) -> Kind:
     """Return the kind of a method's result on an object that is no torch's.
 
@@ -47,6 +84,8 @@ def of_method(base: Kind, name: str, arguments: Sequence[Kind]) -> Kind:
         if name in _SPARSE_METHODS or (name == "dot" and [kind.of for kind in arguments] == [_SPARSE]):
             return _MATRIX
         return Kind("ndarray") if name in _DENSE_METHODS else UNKNOWN
+    if base.of in (_FRAME.of, _COLUMN.of):
+        return _of_frame(base, name)
     if name == "parse_args":
         return Kind("python", _SETTINGS)
     if name == "parse_known_args":
@@ -55,7 +94,12 @@ def of_method(base: Kind, name: str, arguments: Sequence[Kind]) -> Kind:
 
 
 def of_attribute(base: Kind, name: str) -> Kind:
-    """Return the kind of an attribute of a sparse matrix; of other objects that are no torch's nothing is known."""
+    """Return the kind of an attribute of a matrix or a frame; of other objects that are no torch's nothing is known."""
+    if base.of in (_FRAME.of, _COLUMN.of) and name == "values":
+        return Kind("ndarray")
+    if base.of == _FRAME.of:
+        sizes = Kind("tuple", items=(Kind("int"), Kind("int")))
+        return sizes if name == "shape" else _FRAME if name == "T" else UNKNOWN if name in _OF_FRAMES else _COLUMN
     if base.of != _SPARSE:
         return UNKNOWN
     return _MATRIX if name == "T" else Kind("ndarray") if name in _SPARSE_ARRAYS else UNKNOWN
@@ -67,6 +111,9 @@ def of_arithmetic(left: Kind, right: Kind) -> Kind:
         return COMPLEX
     if _SPARSE in (left.of, right.of):
         return _MATRIX  # or a matrix of numpy
+    for side, other in ((left, right), (right, left)):
+        if side.of in (_FRAME.of, _COLUMN.of) and (other.is_number or other.of == side.of or other.name == "ndarray"):
+            return side
     return Kind("ndarray") if "ndarray" in (left.name, right.name) else UNKNOWN
 
 
@@ -137,6 +184,8 @@ def of_function(name: str, arguments: Sequence[Kind] = ()) -> Kind:
         return UNKNOWN  # a number, which has no item()
     if name in _GRAPHS or _makes_matrix(name):
         return _MATRIX
+    if root == "pandas":
+        return _FRAME if own in _FRAMES or own.startswith("read_") else _COLUMN if own == "Series" else UNKNOWN
     if root in ("numpy", "cv2"):
         return Kind("ndarray")
     if root == "PIL":

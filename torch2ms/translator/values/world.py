@@ -439,10 +439,11 @@ class World:
             own.early.append(question)  # once the module level has run, its calls say more
         return found
 
-    def handed_over(self, info: FunctionInfo, name: str) -> list[Kind]:
-        """Return what each of the project's calls of a function hands over for a parameter."""
+    def handed_over(self, info: FunctionInfo, name: str, *, beyond: bool = False) -> list[Kind]:
+        """Return what each of the project's calls of a function hands over for a parameter; ``beyond``: see _calls."""
         with At(self, self.depth - 1):
-            return [kind for handed in self._calls(info) for found, kind in handed.parameters(info) if found == name]
+            calls = self._calls(info, beyond=beyond)
+            return [kind for handed in calls for found, kind in handed.parameters(info) if found == name]
 
     def is_handed_view(self, info: FunctionInfo, name: str) -> bool:
         """Whether one of the project's calls of a function hands over a view of another tensor for a parameter."""
@@ -460,15 +461,15 @@ class World:
                 return True
         return False
 
-    def _calls(self, info: FunctionInfo) -> Iterator[Handed]:
-        """Yield the project's calls of a function, of few files."""
+    def _calls(self, info: FunctionInfo, *, beyond: bool = False) -> Iterator[Handed]:
+        """Yield the project's calls of a function, of few files; of a layer those of its file alone, or ``beyond``."""
         name, own = info.name, info.key.rpartition(":")[0]
         is_layer = False
         if info.owner is not None and info.name == "__init__":
             name = info.owner.node.name
             is_layer = self.family(info.owner.key).name == "Module"
         # Layers are made all over a project, with numbers mostly: their own file says enough.
-        for path in ([own] if is_layer else self.symbols.likely_callers(name, own))[:CALLERS_READ]:
+        for path in ([own] if is_layer and not beyond else self.symbols.likely_callers(name, own))[:CALLERS_READ]:
             if path not in self._sites:
                 self.file(path)
             for function, position in self._sites.get(path, _NOTHING).get(name, ()):

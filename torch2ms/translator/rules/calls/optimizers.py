@@ -10,7 +10,7 @@ from torch2ms.diagnostics import Severity
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.aliases import shared_memory
 from torch2ms.translator.effects.gradient_marks import is_marked, marks
-from torch2ms.translator.effects.trained_tensors import listed_weights, trained_tensors
+from torch2ms.translator.effects.trained_tensors import listed_weights, trained_tensors, weights_in
 from torch2ms.translator.rules.call_site import CallSite
 from torch2ms.translator.rules.calls.replaced_parts import puts_parts_below
 from torch2ms.translator.syntax.ast_walk import walk
@@ -147,7 +147,7 @@ def _several(tree: ast.expr, ctx: Context) -> bool:
     Or several parameters that belong to no network, whose name MindSpore does not know; or those of layers that were
     put into the blocks of a network later.
     """
-    if sum("." not in path for path in listed_weights(tree)) > 1:
+    if sum("." not in path for path in listed_weights(tree)) > 1 or _trained_twice(tree, ctx):
         return True
     found: set[str] = set()
     seen: set[str] = set()
@@ -166,6 +166,28 @@ def _several(tree: ast.expr, ctx: Context) -> bool:
                 seen.add(node.id)
                 waiting.extend(_values(node.id, ctx))
     return len(found) > 1 or (bool(found) and puts_parts_below(ctx))
+
+
+def _trained_twice(tree: ast.expr, ctx: Context) -> bool:
+    """Whether some of the weights that belong to no network stand in the list of another optimizer as well.
+
+    That one names the weights of its list by their places, and so does this one those that have no name yet.
+    """
+    own = _loose_weights(tree, ctx)
+    if len(own) < 2:
+        return False
+    makers = (call for call in ctx.analysis.all(ast.Call) if ctx.kind(call.func).of.startswith("torch.optim."))
+    given = [value for call in makers for value in (*call.args[:1], *_params_of(call)) if value is not tree]
+    return any(own & listed and own != listed for listed in (_loose_weights(value, ctx) for value in given))
+
+
+def _loose_weights(tree: ast.expr, ctx: Context) -> set[str]:
+    """Return the weights in an optimizer's list that are variables, no attributes of a network."""
+    return {path for path in weights_in(tree, ctx.analysis.nodes) if "." not in path}
+
+
+def _params_of(call: ast.Call) -> list[ast.expr]:
+    return [keyword.value for keyword in call.keywords if keyword.arg == "params"]
 
 
 def _values(name: str, ctx: Context) -> list[ast.AST]:

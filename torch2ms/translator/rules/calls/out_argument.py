@@ -43,8 +43,14 @@ def rewrite_out(updated: cst.Call, tree: ast.Call, ctx: Context, rewrite: Rewrit
     )
     if given is None or position is None or (isinstance(given, ast.Constant) and given.value is None):
         return None
-    if is_fresh(given, ctx) and not isinstance(given, (ast.Tuple, ast.List)) and not _is_cast(given):
-        return _without_place(updated, tree, position, rewrite)
+    if isinstance(given, ast.Call) and is_fresh(given, ctx):
+        wanted = ctx.kind(given).of
+        if _gives(tree, wanted, ctx) or (not wanted and not _is_cast(given)):
+            return _without_place(updated, tree, position, rewrite)
+        if wanted.startswith("torch.") and "|" not in wanted:  # torch casts to the dtype of the place
+            made = _without_place(updated, tree, position, rewrite)
+            word = wanted.removeprefix("torch.").replace("bool", "bool_")
+            return build("{x}.astype({t})", x=parenthesised(bare(made)), t=ctx.reference(f"mindspore.{word}"))
     if (kin := _kin(given)) is not None:
         made = _without_place(updated, tree, position, rewrite)
         return build("{x}.astype({y}.dtype)", x=parenthesised(bare(made)), y=parse_expression(kin))
@@ -122,6 +128,12 @@ def _differs(place: ast.expr, plain: ast.Call, tree: ast.Call, ctx: Context) -> 
     if not found and (name.startswith("bitwise_") or name in ("gcd", "lcm")):
         found = "int"
     return bool(found and own) and found != own
+
+
+def _gives(tree: ast.Call, dtype: str, ctx: Context) -> bool:
+    """Whether a call gives a tensor of a dtype of its own accord, and not because of the place it writes to."""
+    tensors = [kind for kind in map(ctx.kind, tree.args) if kind.is_tensor]
+    return bool(dtype and tensors) and all(kind.of == dtype for kind in (*tensors, ctx.kind(tree)))
 
 
 def _without_place(updated: cst.Call, tree: ast.Call, position: int, rewrite: Rewrite) -> cst.BaseExpression:

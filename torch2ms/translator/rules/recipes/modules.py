@@ -34,7 +34,9 @@ def saved_script(site: CallSite, ctx: Context) -> Outcome:
     keys = candidates(ctx.kind(site.receiver_tree))
     is_known = bool(keys) and "torch.nn.Module" not in keys  # else it may be of any class of the project
     is_own = not is_known and bool(ctx.world.symbols.definers("save"))
-    if site.receiver is None or len(args) != 1 or args[0].star or is_own:
+    if is_own:
+        return Replace(site.updated)
+    if site.receiver is None or len(args) != 1 or args[0].star:
         return Leave("of torch's modules only traced and scripted ones have it")
     save = ctx.reference("torch2ms.runtime.checkpoint.save")
     return Replace(build("{save}({net}, {path})", save=save, net=site.receiver, path=args[0].value))

@@ -284,7 +284,8 @@ class _Finder:
             if event is None or event.kind != "zero" or not event.path:
                 return []
             if holder is not None:
-                event = replace(event, path=_held_by(holder), of_all=True)
+                # the variable of the loop is the helper's own: who calls it sees what the loop goes over
+                event = replace(event, path=_held_by(holder), target=holder, of_all=True)
             events.append(replace(event, statement=statement, call=call))
         return events
 

@@ -164,7 +164,7 @@ class ProjectFile:
     """What the analysis of one scope may look up in its whole file."""
 
     tree: ast.Module
-    inert: frozenset[str] = frozenset()  # names bound by imports
+    inert: frozenset[str] = frozenset()  # names bound by imports, and by nothing else
     functions: dict[str, FunctionNode] = field(default_factory=dict)  # "name" and ".method"
     nested: dict[str, FunctionNode] = field(default_factory=dict)  # inside of functions, by names that occur once
     assignments: list[Assignment] = field(default_factory=list)  # every `path = value`, function by function
@@ -185,12 +185,20 @@ class ProjectFile:
         """
         file = cls(tree)
         inert: set[str] = set()
+        bound: set[str] = set()  # otherwise than by imports: model = model.Net(), def run(data)
+        absent: set[ast.AST] = set()  # targets of None, which stands for what could not be imported
         defined: dict[str, list[FunctionNode]] = {}
         for node in walk(tree):
             if isinstance(node, FunctionNode):
                 defined.setdefault(node.name, []).append(node)
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 inert |= effects(node).binds
+            elif isinstance(node, ast.arg):
+                bound.add(node.arg)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                absent.update(node.targets)
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in absent:
+                bound.add(node.id)
             elif isinstance(node, ast.ClassDef):
                 own = [part for part in node.body if isinstance(part, FunctionNode)]
                 file.functions.update({f".{part.name}": part for part in own})
@@ -201,7 +209,7 @@ class ProjectFile:
         file.nested = {
             name: found[0] for name, found in defined.items() if len(found) == 1 and id(found[0]) not in outer
         }
-        file.inert = frozenset(inert)
+        file.inert = frozenset(inert - bound)
         file.globals_read = effects(tree.body).captures
         file._storing = Storing(tree, file.inert, late, oracle)
         file._collect(tree, None)

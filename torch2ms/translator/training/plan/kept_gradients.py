@@ -117,7 +117,18 @@ def keep_all(
         elif event.kind in _RECORDED and not event.is_handed:
             assert event.target is not None
             clip = clip_of(event) if event.kind == "clip" else None
-            calls.append(RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True))
+            calls.append(
+                RecordedCall(
+                    event.statement,
+                    event.call,
+                    event.kind,
+                    event.target,
+                    (),
+                    clip,
+                    is_kept=True,
+                    is_spread=event.of_all,
+                )
+            )
     stay |= {id(call.statement) for call in calls}
     engine = next((event.engine for event in events if event.engine is not None), None)
     calls = [call if call.clip is not None else replace(call, engine=engine) for call in calls]
@@ -164,7 +175,16 @@ def update_kept(events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:
                 calls.append(UnitLeft(event.statement, event.problem or "what is clipped could not be told", "T2M403"))
             else:
                 calls.append(
-                    RecordedCall(event.statement, event.call, event.kind, event.target, (), clip, is_kept=True)
+                    RecordedCall(
+                        event.statement,
+                        event.call,
+                        event.kind,
+                        event.target,
+                        (),
+                        clip,
+                        is_kept=True,
+                        is_spread=event.of_all,
+                    )
                 )
     return calls
 

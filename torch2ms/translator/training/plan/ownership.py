@@ -115,15 +115,31 @@ class _Owners:
         """The steps that use the gradients of ``backward``: up to the next reset or the next owner's backward."""
         found: list[Event] = []
         for path in self.owners[id(backward)]:
+            may_be_reset = False
             for event in self.events:
                 later = event.order > backward.order or (event.is_handed and event.call is backward.call)
                 if not later or self._are_apart(path, backward, event):
                     continue
                 if event.kind == "zero" and self.resets(path, event) and any(step.path == path for step in found):
+                    if not self._leaves_gradients(event, backward):
+                        break
+                    may_be_reset = True
+                elif may_be_reset and event.kind == "backward" and path in self.owners[id(event)]:
                     break
                 if event.kind == "step" and event.path == path:
                     found.append(event)
         return tuple(sorted(found, key=lambda event: event.order))
+
+    def _leaves_gradients(self, zero: Event, backward: Event) -> bool:
+        """Whether a reset in the loop of ``backward`` runs in some iterations only, and the others' may build up.
+
+        What the last of them has left is there behind the loop: ``if step % 4: optimizer.step()``.
+        """
+        loop = next(iter(self.scope.loops(backward.statement)), None)
+        if loop is None or next(iter(self.scope.loops(zero.statement)), None) is not loop:
+            return False
+        around = self.scope.guards(backward.statement, loop)
+        return any(guard not in around for guard in self.scope.guards(zero.statement, loop))
 
     def siblings_of(self, backward: Event) -> tuple[Event, ...]:
         """All backward calls that share steps with ``backward``, or with one that does."""
@@ -278,7 +294,7 @@ def _mode(
     starts_clean = scope.is_module or any(zero.order < first.order for zero in zeros)
     if starts_clean:
         return "accumulate", ()
-    note = "gradients left over when the loop ends are not carried into the next call of this function"
+    note = "gradients left over when the loop ends, or by another function, are not carried into this one's next call"
     return "accumulate", (note,)
 
 

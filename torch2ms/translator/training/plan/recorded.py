@@ -153,4 +153,4 @@ def _there(event: Event, optimizers: tuple[ast.expr, ...], scope: Scope) -> tupl
 def _call(event: Event, optimizers: tuple[ast.expr, ...]) -> RecordedCall:
     assert event.target is not None
     clip = clip_of(event) if event.kind == "clip" else None
-    return RecordedCall(event.statement, event.call, event.kind, event.target, optimizers, clip)
+    return RecordedCall(event.statement, event.call, event.kind, event.target, optimizers, clip, is_spread=event.of_all)

@@ -57,7 +57,7 @@ def write_recorded(
             function = "reset" if call.kind == "zero" else "update"
             name = _name(module, function, ctx) if call.engine is None else f"{code(call.engine)}.{function}"
             name = f"{code(scaler)}.step" if (scaler := _scaler(call)) is not None else name
-            given = [code(call.target), *_closure(call, code), *_zeros(call, code)]
+            given = [f"{'*' if call.is_spread else ''}{code(call.target)}", *_closure(call, code), *_zeros(call, code)]
             lines.append(_bound(call, f"{name}({', '.join(given)})", code))
     return list(cst.parse_module("\n".join(lines) + "\n").body)
 
