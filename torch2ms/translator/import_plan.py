@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torch2ms.config import Options
+from torch2ms.mapping_tables.counterparts import target_package
 from torch2ms.translator.syntax.cst_builders import dotted_name
 from torch2ms.translator.syntax.names import imported
 from torch2ms.translator.values.kinds import UNKNOWN
@@ -157,6 +158,8 @@ class ImportPlan:
                     return self._bare(module, rest, like.id)
                 root = self._alias(Needed(source, imported_name, alias))
                 return dotted_name(f"{root}.{rest}" if rest else root)
+        if (package := target_package(name)) is not None:
+            return self._of_package(name, package, like)
         module, _, _last = name.rpartition(".")
         if not module:
             return cst.Name(name)
@@ -164,6 +167,15 @@ class ImportPlan:
             return self._bare(module, _last, like.id)
         root = self._alias(Needed("", module, module))
         return dotted_name(f"{root}.{_last}")
+
+    def _of_package(self, name: str, package: str, like: ast.AST | None) -> cst.BaseExpression:
+        """Name what another package has, or the package itself, as the source names what it stands for."""
+        parent, _, last = name.rpartition(".")
+        if name == package:
+            return cst.Name(self._alias(Needed(parent, last, last)))
+        if isinstance(like, ast.Attribute):
+            return cst.Attribute(self._of_package(parent, package, like.value), cst.Name(last))
+        return self._bare(parent, last, like.id if isinstance(like, ast.Name) else last)
 
     def _runtime(self, name: str, like: ast.AST | None) -> cst.BaseExpression:
         path = name[len(RUNTIME) + 1 :]

@@ -15,6 +15,7 @@ from torch2ms.mapping_tables.proofs import failure_on
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.rules.call_site import DROPPED, NO_CLASS
+from torch2ms.translator.rules.calls.counterpart_calls import as_encoded, with_named_outputs
 from torch2ms.translator.rules.calls.dropped_gradients import step_that_adds
 from torch2ms.translator.rules.calls.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.rules.calls.foreign_arguments import as_arrays
@@ -88,6 +89,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return updated if name is None else cst.Name(name)
     callee = ctx.kind(tree.func)
     updated = _with_dtype(rename_call(updated, tree, ctx), tree, callee, ctx)
+    if (encoded := as_encoded(updated, tree, callee, ctx)) is not None:
+        return encoded
     if callee.name == "api":
         if not ctx.is_import_root(tree.func):
             return updated
@@ -103,7 +106,8 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if callee.name == "function" and asks_for_networks(ctx):
         updated = with_gradient(updated, tree, ctx)
     if callee.name == "Module" or is_chosen_recurrent(tree, ctx):
-        return named_inputs(inplace_layer(updated, tree, ctx), tree, callee, ctx)
+        named = with_named_outputs(updated, tree, callee, ctx)
+        return named_inputs(inplace_layer(named, tree, ctx), tree, callee, ctx)
     of_tensors = OF_TENSORS if len(tree.args) == 1 else OF_TENSORS_AND_MORE
     if callee.name == "module" and callee.of in of_tensors and not tree.keywords:
         row = ctx.tables.row(of_tensors[callee.of])

@@ -1,0 +1,71 @@
+"""Calls of what mindone has of Hugging Face's packages: networks whose outputs have names, and what tokenizers give."""
+
+from __future__ import annotations
+
+import ast
+
+import libcst as cst
+
+from torch2ms.mapping_tables.counterparts import counterparts
+from torch2ms.translator.context import Context
+from torch2ms.translator.syntax.cst_builders import build, keyword_arg
+from torch2ms.translator.values.kinds import Kind, candidates
+from torch2ms.translator.values.outputs import asks_for_tensors
+
+__all__ = ["as_encoded", "with_named_outputs"]
+
+_TENSORS = "torch2ms.runtime.encoded.as_tensors"
+
+
+def with_named_outputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
+    """Return the call of a network with ``return_dict=True`` where mindone's gives a plain tuple without it.
+
+    What mindone's does not take, by name or by place, is marked.
+    """
+    for name in candidates(callee):
+        if ":" in name:
+            name = next((base for base in ctx.world.torch_bases(name) if counterparts(base) is not None), "")
+            if not name or ctx.world.method(candidates(callee)[0], "forward") is not None:
+                continue
+        known = counterparts(name)
+        if known is None:
+            continue
+        given = {word.arg for word in tree.keywords}
+        _mark_lacking(tree, name, given, ctx)
+        if known.asks(name) and "return_dict" not in given:
+            args = list(updated.args)
+            if args and not isinstance(args[-1].comma, cst.Comma):
+                args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+            return updated.with_changes(args=[*args, keyword_arg("return_dict", cst.Name("True"))])
+    return updated
+
+
+def _mark_lacking(tree: ast.Call, name: str, given: set[str | None], ctx: Context) -> None:
+    known = counterparts(name)
+    if known is None:
+        return
+    short = name.rpartition(".")[2]
+    for argument in known.lacking(name):
+        if argument in given:
+            message = f"the call of {short} has no argument {argument} in {known.installs}"
+            ctx.report("T2M203", tree, message, symbol=name)
+    placed = known.placed(name)
+    if placed is not None and len(tree.args) > placed:
+        message = f"from its argument {placed + 1} on, the call of {short} has others in {known.installs}: name them"
+        ctx.report("T2M203", tree, message, symbol=name)
+
+
+def as_encoded(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call | None:
+    """Return what a tokenizer gives with MindSpore's tensors: it makes arrays, and these become tensors.
+
+    None for calls that do not ask for torch's tensors, and for functions of the project that take such a keyword.
+    """
+    if not asks_for_tensors(tree) or callee.name in ("function", "class"):
+        return None
+    args = [
+        arg.with_changes(value=cst.SimpleString('"np"'))
+        if arg.keyword is not None and arg.keyword.value == "return_tensors"
+        else arg
+        for arg in updated.args
+    ]
+    return cst.ensure_type(build("{f}({x})", f=ctx.reference(_TENSORS), x=updated.with_changes(args=args)), cst.Call)
