@@ -30,8 +30,11 @@ MINDONE = "0.5.0"
 STAYING = ("configuration", "tokenization", "processing", "image_processing", "feature_extraction", "video_processing")
 PLAIN = ("utils", "file_utils", "hf_argparser")
 OTHER_FRAMEWORKS = re.compile(r"(?:^|_)(?:tf|flax|keras|mlx)(?:_|$)|onnx")
+FORMER = {"TrainingArguments": {"evaluation_strategy": "eval_strategy"}}  # arguments by the names of older releases
 ROOTS = {"PreTrainedModel", "ModelMixin", "_BaseAutoModelClass", "_BaseAutoBackboneClass"}  # bases of what is loaded
 OUTPUTS = {"ModelOutput", "BaseOutput"}
+LOSS = "CrossEntropyLoss"
+METHODS = ("encode", "decode", "step", "step_pred", "step_correct", "tiled_encode", "tiled_decode")  # with return_dict
 INNER = re.compile(r"modeling_|^generation\.|^models\.(attention|autoencoders|controlnets|transformers|unets|embeddings)|^tuners\.")
 KINDS = ("models", "layers", "outputs", "classes", "functions")
 HEADERS = {
@@ -50,9 +53,10 @@ class Found:
     moved: dict[str, dict[str, list[str]]] = field(default_factory=lambda: {kind: defaultdict(list) for kind in KINDS})
     stays: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
-    asks: list[str] = field(default_factory=list)  # give a tuple unless return_dict=True
+    asks: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))  # a tuple unless return_dict=True
     refuses: list[str] = field(default_factory=list)  # take no return_dict
     without: dict[str, dict[str, list[str]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    int32: list[str] = field(default_factory=list)  # their losses take no other labels
     places: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     signatures: dict[str, str] = field(default_factory=dict)  # of what lacks arguments
 
@@ -147,10 +151,26 @@ class Harvest:
                 continue
             given, taken = parameters(ours, True), parameters(theirs, True)
             self._parameters(name, given, taken, kind)
-            if kind == "calls" and taken.get("return_dict") == "False":
-                self.found.asks.append(name)
-            elif kind == "calls" and "return_dict" not in taken and not _takes_any(taken, theirs):
+            if kind == "calls" and "return_dict" not in taken and not _takes_any(taken, theirs):
                 self.found.refuses += [name] if self._kind(definition) == "models" else []
+
+        if (fields := self.ours.fields(definition)) and self.ours.method(definition, "__init__") is None:
+            self._parameters(name, fields, self.theirs.fields(target), "constructors")
+        call = self.theirs.method(target, "construct")
+        if call is not None and self._takes_int32(target.module, ast.unparse(call)):
+            self.found.int32.append(name)
+        for method in ("forward", "__call__", *METHODS):
+            theirs = self.theirs.method(target, "construct" if method == "forward" else method)
+            if theirs is not None and parameters(theirs, True).get("return_dict") == "False":
+                self.found.asks["calls" if method in ("forward", "__call__") else method].append(name)
+
+    def _takes_int32(self, module: str, text: str) -> bool:
+        """Whether a network computes its loss by MindSpore's own layer, which takes int32 labels; mint's takes others."""
+        for node in ast.walk(self.theirs.tree(module) or ast.Module([], [])):
+            if isinstance(node, ast.ImportFrom) and node.module == "mindspore.nn":
+                if any(alias.name == LOSS for alias in node.names) and re.search(rf"(?<!\.){LOSS}\(", text):
+                    return True
+        return re.search(rf"(?<!mint\.)\bnn\.{LOSS}\(", text) is not None
 
     def _parameters(self, name: str, ours: dict[str, str | None], theirs: dict[str, str | None], kind: str) -> None:
         takes_any = kind != "constructors" and any(key.startswith("**") for key in theirs)
@@ -159,7 +179,8 @@ class Harvest:
             self.found.without[kind][key].append(name)
         if kind != "calls":
             if lacking:
-                shown = (key if default is None else f"{key}={default}" for key, default in ours.items())
+                shown = [key if default is None else f"{key}={default}" for key, default in ours.items()]
+                shown += [f"{former}=None" for former in FORMER.get(name, {})]
                 self.found.signatures[name] = f"({', '.join(shown)})"
             return
         mine = [key for key in ours if not key.startswith("*")]
@@ -226,9 +247,10 @@ def rendered(name: str, found: Found, fields: dict[str, list[str]]) -> str:
         "# Names that mindone lacks",
         _words("lacks", sorted(found.lacks)),
         "",
-        "# Networks whose calls give a tuple there unless return_dict=True, and those that do not take it",
-        _words("asks", sorted(found.asks)),
+        "# Networks whose calls do not take return_dict there",
         _words("refuses", sorted(found.refuses)),
+        "# Networks whose losses take int32 labels",
+        _words("int32", sorted(found.int32)),
     ]
     for word, names in fields.items():
         lines += [_words(word, names)]
@@ -236,12 +258,17 @@ def rendered(name: str, found: Found, fields: dict[str, list[str]]) -> str:
         if found.moved[kind]:
             lines += ["", f"# {HEADERS[kind]}", f"[{kind}]"]
             lines += [_words(f'"{module}"', sorted(names)) for module, names in sorted(found.moved[kind].items())]
+    if found.asks:
+        lines += ["", "# Calls and methods that give a tuple there unless return_dict=True", "[asks]"]
+        lines += [_words(key, sorted(set(names))) for key, names in sorted(found.asks.items())]
     for kind, parts in sorted(found.without.items()):
         lines += ["", f"# Arguments that {kind} lack there", f"[without.{kind}]"]
         lines += [_words(key, sorted(set(names))) for key, names in sorted(parts.items())]
     if found.signatures:
         lines += ["", "# What these take, of which mindone lacks a part", "[signatures]"]
         lines += [f"{key} = {json.dumps(text)}" for key, text in sorted(found.signatures.items())]
+        for key in sorted(FORMER.keys() & found.signatures.keys()):
+            lines += ["", f"[former.{key}]", *(f'{old} = "{new}"' for old, new in FORMER[key].items())]
     if found.places:
         lines += ["", "# How many arguments a call may give by their places, where later ones have others", "[places]"]
         lines += [_words(key, sorted(names)) for key, names in sorted(found.places.items(), key=lambda x: int(x[0]))]
@@ -253,9 +280,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--only", choices=VERSIONS, nargs="*", default=list(VERSIONS))
     options = parser.parse_args()
     status = 0
-    for name in VERSIONS:
+    for name in options.only:
         ours, theirs = Package(options.folder / name), Package(options.folder / "mindone" / name)
         theirs.name = f"mindone.{name}"
         text = rendered(name, Harvest(ours, theirs).run(), fields_of(ours))

@@ -123,8 +123,8 @@ class Package:
 
     def _source(self, module: str, node: ast.ImportFrom) -> str | None:
         if not node.level:
-            own = (node.module or "").partition(".")
-            return own[2] if own[0] == self.name else None
+            module = node.module or ""
+            return module[len(self.name) + 1 :] if f"{module}.".startswith(f"{self.name}.") else None
         parts = module.split(".") if module else []
         if not self.is_package(module):
             parts = parts[:-1]
@@ -172,6 +172,17 @@ class Package:
 
     def _expression(self, module: str, node: ast.expr) -> Definition | None:
         return self.find(module, node.id) if isinstance(node, ast.Name) else None
+
+    def fields(self, definition: Definition) -> dict[str, str | None]:
+        """Return the fields of a dataclass and its bases, in order, as the parameters of its constructor."""
+        found: dict[str, str | None] = {}
+        for each in reversed(list(self.bases(definition))):
+            decorators = getattr(each.node, "decorator_list", [])
+            if any("dataclass" in ast.unparse(decorator) for decorator in decorators):
+                for part in each.node.body:
+                    if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name):
+                        found[part.target.id] = "None" if part.value is not None else None
+        return found
 
     def method(self, definition: Definition, *names: str) -> ast.FunctionDef | None:
         """Return the first of some methods that a class or its bases define."""

@@ -10,8 +10,10 @@ from ``transformers`` to ``mindone.transformers`` are no rows of the tables, whi
 
 from __future__ import annotations
 
+import json
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -22,15 +24,28 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - same code under its older name
     import tomli as tomllib
 
-__all__ = ["PACKAGES", "Counterparts", "Place", "counterparts", "place_of", "target_package"]
+__all__ = ["PACKAGES", "Counterparts", "Place", "counterparts", "needed_by", "place_of", "proof_of", "target_package"]
 
 FOLDER = Path(__file__).with_name("counterparts")
 PACKAGES = ("transformers", "diffusers", "peft")
 _TARGETS = (*PACKAGES, *(f"mindone.{package}" for package in PACKAGES))
 _KINDS = {"models": "class", "layers": "class", "outputs": "class", "classes": "class", "functions": "function"}
 _DOCUMENTED = ">=2.6"  # the releases that mindone's own page names, and 2.10, beside which it was installed
-# What answers for the members of each kind of class
-_BASES = {"models": "transformers.PreTrainedModel", "outputs": "transformers.utils.ModelOutput"}
+_NOTES = (
+    "{installs}, read beside {package} {version}: the same name, and the same arguments but for what is said here. It was "
+    "installed beside MindSpore 2.10; its own page names 2.6 to 2.7. Its networks have no kernels for CPU"
+)
+# The class whose rows answer for the members of others, by the package, their kind and where they are defined
+_BASES = (
+    ("transformers", "models", "", "transformers.PreTrainedModel"),
+    ("transformers", "outputs", "", "transformers.utils.ModelOutput"),
+    ("diffusers", "models", "", "diffusers.ModelMixin"),
+    ("diffusers", "outputs", "", "transformers.utils.ModelOutput"),
+    ("diffusers", "classes", "pipelines", "diffusers.DiffusionPipeline"),
+    ("peft", "layers", "", "peft.PeftModel"),
+)
+_FIELDS = "transformers.utils.ModelOutput"
+_MAKERS = ("from_pretrained", "from_config", "from_pipe", "from_single_file")  # class methods that make an instance
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +103,8 @@ class Counterparts:
         """Return the place of a name in any spelling: by its module, by a package of it, or as older releases had it."""
         if name in self.places:
             return self.places[name]
+        if name == f"{self.package}.__version__":
+            return Place(name, "stays", name)
         module, _, last = name.removeprefix(f"{self.package}.").rpartition(".")
         home = self._homes.get(last)
         if home is not None and module:
@@ -118,9 +135,11 @@ class Counterparts:
         if place.kind == "stays":
             return row
         option["mindspore"] = _DOCUMENTED
+        option["notes"] = _NOTES.format(installs=self.installs, package=self.package, version=self.version)
         signature = self._data.get("signatures", {}).get(short) if place.name.count(".") == 1 else None
         if signature is not None:
             row["signature"] = signature
+            option["rename"] = dict(self._data.get("former", {}).get(short, {}))
             option["reject"] = dict.fromkeys(
                 self._without("constructors", short) + self._without("functions", short),
                 f"{self.installs} lacks it",
@@ -130,7 +149,7 @@ class Counterparts:
     def _field(self, name: str) -> dict[str, Any] | None:
         """Return the row of a part of a network's outputs: ``transformers.utils.ModelOutput.logits``."""
         holder, _, last = name.rpartition(".")
-        if holder != _BASES["outputs"] or self.package != "transformers":
+        if holder != _FIELDS:
             return None
         returns = "Tensor" if last in self._tensors else "tuple" if last in self._tuples else ""
         keep = "the other package's outputs have the same parts"
@@ -143,7 +162,8 @@ class Counterparts:
         if place is None or place.kind not in ("stays", "classes"):
             return None
         moved = {"mindspore": _DOCUMENTED} if place.kind == "classes" else {}
-        return {"kind": "function", "to": [{"target": f"{place.target}.{last}", **moved}], "file": self._file}
+        made = {"returns": f"instance:{place.name}"} if last in _MAKERS else {}
+        return {"kind": "function", "to": [{"target": f"{place.target}.{last}", **moved}], "file": self._file, **made}
 
     @cached_property
     def _tensors(self) -> frozenset[str]:
@@ -160,15 +180,38 @@ class Counterparts:
     def bases(self, name: str) -> tuple[str, ...]:
         """Return the class whose rows answer for the members of a class that moves."""
         place = self.place(name)
-        base = _BASES.get(place.kind, "") if place is not None else ""
-        return (base,) if base and base != name else ()
+        if place is None:
+            return ()
+        home = self._homes.get(place.name.rpartition(".")[2], place.name.removeprefix(f"{self.package}."))
+        return tuple(
+            base
+            for package, kind, start, base in _BASES
+            if (package, kind) == (self.package, place.kind) and home.startswith(start) and base != name
+        )
 
-    def asks(self, name: str) -> bool | None:
-        """Whether a network gives a tuple unless ``return_dict=True``; None where it does not take that."""
+    def asks(self, name: str, method: str = "calls") -> bool:
+        """Whether the call of an object, or a method of it, gives a tuple unless ``return_dict=True`` is said.
+
+        What an Auto class loads may be of a class that does; most take the argument.
+        """
+        place = self.place(name)
+        if place is None or place.kind == "stays":
+            return False
         short = name.rpartition(".")[2]
-        if short in self._data["refuses"].split():
-            return None
-        return short in self._data["asks"].split() or short.startswith("Auto")
+        is_auto = place.kind == "models" and short.startswith("Auto")
+        return short in self._data.get("asks", {}).get(method, "").split() or (method == "calls" and is_auto)
+
+    def refuses(self, name: str) -> bool:
+        """Whether the call of a network takes no ``return_dict``."""
+        return name.rpartition(".")[2] in self._data["refuses"].split()
+
+    def takes_int32(self, name: str) -> bool:
+        """Whether a network's loss may take no labels but int32; what an Auto class loads may be such a network."""
+        place = self.place(name)
+        short = name.rpartition(".")[2]
+        return place is not None and (
+            short in self._data.get("int32", "").split() or (place.kind == "models" and short.startswith("Auto"))
+        )
 
     def lacking(self, name: str) -> list[str]:
         """Return the arguments that the call of a network does not take there."""
@@ -193,9 +236,37 @@ def counterparts(name: str) -> Counterparts | None:
     return _loaded(root) if root in PACKAGES else None
 
 
+def needed_by(texts: Iterable[str]) -> list[str]:
+    """Return the lines of requirements for the other packages that translated code imports, at the pinned versions."""
+    joined = "\n".join(texts)
+    if re.search(r"^\s*(?:from|import)\s+mindone\b", joined, re.MULTILINE) is None:
+        return []
+    found = _loaded("transformers")
+    return [found.installs, f"{found.package}=={found.version}"]  # mindone itself pins this one
+
+
 def target_package(name: str) -> str | None:
     """Return the package that a name of a row's target is in: ``mindone.transformers``, or one whose names stay."""
     return next((p for p in _TARGETS if name == p or name.startswith(f"{p}.")), None)
+
+
+@lru_cache(maxsize=1)
+def _proofs() -> Mapping[str, Mapping[str, Any]]:
+    path = FOLDER / "proofs.json"
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def proof_of(name: str) -> str:
+    """Say how a network was compared with its counterpart; empty where it was not."""
+    place = place_of(name)
+    proof = _proofs().get(place.name.rpartition(".")[2]) if place is not None else None
+    if proof is None:
+        return ""
+    return (
+        f"{proof['verdict']}, executed on CPU with stand-in kernels, {proof['with']}: outputs within {proof['output']:.1e} of"
+        f" PyTorch in float64 (PyTorch's own float32: {proof['output_floor']:.1e}), gradients within"
+        f" {proof['gradient']:.1e} ({proof['gradient_floor']:.1e})"
+    )
 
 
 def place_of(name: str) -> Place | None:

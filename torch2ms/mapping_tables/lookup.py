@@ -102,7 +102,7 @@ class Tables:
         if place is None or row.kind != "function":
             return row
         to = tuple(replace(option, target=f"{place.target}.{member}") for option in row.to)
-        returns = f"{row.returns}:{place.name}" if row.returns == "Module" else row.returns
+        returns = f"{row.returns}:{place.name}" if row.returns in ("Module", "instance") else row.returns
         return replace(row, name=name, to=to, returns=returns)
 
     def _inherited_row(self, name: str) -> str | None:

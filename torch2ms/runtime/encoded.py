@@ -7,7 +7,19 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 
-__all__ = ["as_tensors"]
+__all__ = ["as_labels", "as_tensors", "with_labels"]
+
+_LABELS = ("labels", "label", "next_sentence_label", "sentence_order_label", "start_positions", "end_positions")
+
+
+def as_labels(value: Any) -> Any:
+    """Return class numbers as int32: the losses of some of mindone's networks take no others."""
+    return value.astype(ms.int32) if isinstance(value, ms.Tensor) and value.dtype == ms.int64 else value
+
+
+def with_labels(batch: Any) -> Any:
+    """Return the arguments of a network with its labels as ``as_labels`` has them."""
+    return {key: as_labels(value) if key in _LABELS else value for key, value in batch.items()}
 
 
 def as_tensors(encoded: Any) -> Any:

@@ -74,7 +74,7 @@ _PREFIXES: tuple[tuple[str, KindName], ...] = (
     ("torchvision.ops.", "Module"),
 )
 # Of the classes that another package has for MindSpore
-_MOVED: dict[str, KindName] = {"models": "Module", "layers": "Module", "outputs": "Outputs"}
+_MOVED: dict[str, KindName] = {"models": "Module", "layers": "Module", "outputs": "Outputs", "classes": "instance"}
 _LEGACY_TENSORS = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
 _SUFFIXES: tuple[tuple[str, KindName], ...] = (("Dataset", "Dataset"), ("Sampler", "Sampler"))
 

@@ -14,30 +14,52 @@ from torch2ms.translator.values.outputs import asks_for_tensors
 
 __all__ = ["as_encoded", "with_named_outputs"]
 
-_TENSORS = "torch2ms.runtime.encoded.as_tensors"
+_CALLED = ("Module", "instance")
+_ENCODED = "torch2ms.runtime.encoded"
+_LABELS = frozenset({"labels", "next_sentence_label", "sentence_order_label", "start_positions", "end_positions"})
 
 
 def with_named_outputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
-    """Return the call of a network with ``return_dict=True`` where mindone's gives a plain tuple without it.
+    """Return the call of a network, or of a method, with ``return_dict=True`` where mindone's gives a tuple without it.
 
-    What mindone's does not take, by name or by place, is marked.
+    What mindone's networks do not take, by name or by place, is marked.
     """
-    for name in candidates(callee):
+    method = "calls"
+    if callee.name not in _CALLED and isinstance(tree.func, ast.Attribute):
+        callee, method = ctx.kind(tree.func.value), tree.func.attr
+    for name in candidates(callee) if callee.name in _CALLED else ():
         if ":" in name:
             name = next((base for base in ctx.world.torch_bases(name) if counterparts(base) is not None), "")
-            if not name or ctx.world.method(candidates(callee)[0], "forward") is not None:
+            own = "forward" if method == "calls" else method
+            if not name or ctx.world.method(candidates(callee)[0], own) is not None:
                 continue
         known = counterparts(name)
         if known is None:
             continue
         given = {word.arg for word in tree.keywords}
-        _mark_lacking(tree, name, given, ctx)
-        if known.asks(name) and "return_dict" not in given:
+        if method == "calls":
+            _mark_lacking(tree, name, given, ctx)
+            if known.takes_int32(name):
+                updated = _with_labels(updated, ctx)
+        if known.asks(name, method) and "return_dict" not in given:
             args = list(updated.args)
             if args and not isinstance(args[-1].comma, cst.Comma):
                 args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
             return updated.with_changes(args=[*args, keyword_arg("return_dict", cst.Name("True"))])
     return updated
+
+
+def _with_labels(updated: cst.Call, ctx: Context) -> cst.Call:
+    """Return the call of a network with labels that its loss takes."""
+    args = []
+    for arg in updated.args:
+        named = arg.keyword is not None and arg.keyword.value in _LABELS
+        if named and not (isinstance(arg.value, cst.Name) and arg.value.value == "None"):
+            arg = arg.with_changes(value=build("{f}({x})", f=ctx.reference(f"{_ENCODED}.as_labels"), x=arg.value))
+        elif arg.star == "**":
+            arg = arg.with_changes(value=build("{f}({x})", f=ctx.reference(f"{_ENCODED}.with_labels"), x=arg.value))
+        args.append(arg)
+    return updated.with_changes(args=args)
 
 
 def _mark_lacking(tree: ast.Call, name: str, given: set[str | None], ctx: Context) -> None:
@@ -68,4 +90,4 @@ def as_encoded(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) ->
         else arg
         for arg in updated.args
     ]
-    return cst.ensure_type(build("{f}({x})", f=ctx.reference(_TENSORS), x=updated.with_changes(args=args)), cst.Call)
+    return cst.ensure_type(build("{f}({x})", f=ctx.reference(f"{_ENCODED}.as_tensors"), x=updated.with_changes(args=args)), cst.Call)

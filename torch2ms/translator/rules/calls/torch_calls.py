@@ -91,6 +91,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     updated = _with_dtype(rename_call(updated, tree, ctx), tree, callee, ctx)
     if (encoded := as_encoded(updated, tree, callee, ctx)) is not None:
         return encoded
+    updated = with_named_outputs(updated, tree, callee, ctx)
     if callee.name == "api":
         if not ctx.is_import_root(tree.func):
             return updated
@@ -106,8 +107,7 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
     if callee.name == "function" and asks_for_networks(ctx):
         updated = with_gradient(updated, tree, ctx)
     if callee.name == "Module" or is_chosen_recurrent(tree, ctx):
-        named = with_named_outputs(updated, tree, callee, ctx)
-        return named_inputs(inplace_layer(named, tree, ctx), tree, callee, ctx)
+        return named_inputs(inplace_layer(updated, tree, ctx), tree, callee, ctx)
     of_tensors = OF_TENSORS if len(tree.args) == 1 else OF_TENSORS_AND_MORE
     if callee.name == "module" and callee.of in of_tensors and not tree.keywords:
         row = ctx.tables.row(of_tensors[callee.of])
