@@ -3,9 +3,9 @@
     python benchmarks/huggingface.py --torch PYTHON --mindone PYTHON [--write] [NAME ...]
 
 Both are interpreters: one with torch and transformers, one with mindspore, mindone and transformers
-(benchmarks/huggingface.toml says which versions). Each network is tiny and random; its weights go from one to the other
-as model.safetensors. Outputs and gradients of both in float32 are held against PyTorch's in float64; PyTorch's own error
-is the floor, and mindone's may be four times as large, or 1e-6. mindone has no kernels for CPU: stand-ins of classic
+(benchmarks/huggingface.toml says which). Each network is tiny and random; its weights go from one to the other as
+model.safetensors. Outputs and gradients of both in float32 are held against PyTorch's in float64; PyTorch's own error is
+the floor, and mindone's may be four times as large, or 1e-6. mindone has no kernels for CPU: stand-ins of classic
 operators run in their place (torch2ms/verify/workers/stand_ins.py), so that this proves what the networks compute, and
 not MindSpore's kernels.
 """
@@ -18,11 +18,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import tomllib
 
 HERE = Path(__file__).resolve().parent
 WORKER = HERE / "huggingface_worker.py"
@@ -113,7 +113,10 @@ def write_proofs(results: list[Result]) -> None:
         name: {
             "verdict": result.verdict,
             "with": WITH,
-            **{key: float(f"{getattr(result, key):.2e}") for key in ("output", "output_floor", "gradient", "gradient_floor")},
+            **{
+                key: float(f"{getattr(result, key):.2e}")
+                for key in ("output", "output_floor", "gradient", "gradient_floor")
+            },
         }
         for name, result in sorted(measured.items())
     }
@@ -141,7 +144,9 @@ def main() -> int:
             while todo:  # a crash, or a gradient that fails, ends a process: the next one goes on behind it
                 command = [python, str(WORKER), framework, str(folder), *todo]
                 done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
-                finished = [line.split()[0] for line in done.stdout.splitlines() if line.split()[:1] and line.split()[0] in todo]
+                finished = [
+                    line.split()[0] for line in done.stdout.splitlines() if line.split()[:1] and line.split()[0] in todo
+                ]
                 if not finished:
                     (folder / todo[0]).mkdir(exist_ok=True)
                     (folder / todo[0] / f"{framework}.txt").write_text("the process ended", encoding="utf-8")

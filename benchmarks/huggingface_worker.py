@@ -50,6 +50,7 @@ def on_torch(entry: dict[str, Any], shared: dict[str, Any], folder: Path) -> Non
     import torch
     import transformers
 
+    torch.set_default_dtype(torch.float32)
     torch.manual_seed(0)
     settings = settings_of(entry, shared)
     config = getattr(transformers, entry["config"])(**settings)
@@ -62,6 +63,7 @@ def on_torch(entry: dict[str, Any], shared: dict[str, Any], folder: Path) -> Non
     inputs = made_inputs(entry, settings)
     np.savez(folder / "inputs.npz", **inputs)
     for precision in (torch.float32, torch.float64):
+        torch.set_default_dtype(precision)  # masks are made in it
         own = model.to(precision)
         own.zero_grad()
         given = {k: torch.tensor(v) for k, v in inputs.items()}
@@ -75,6 +77,14 @@ def on_torch(entry: dict[str, Any], shared: dict[str, Any], folder: Path) -> Non
         found = {f"out:{k}": v.detach().numpy() for k, v in parts.items()}
         found |= {f"grad:{k}": v.grad.numpy() for k, v in own.named_parameters() if v.grad is not None}
         np.savez(folder / f"torch-{str(precision)[-2:]}.npz", **found)
+
+
+_LAST = {"gamma": "weight", "beta": "bias", "embedding_table": "weight"}  # what MindSpore's own layers call theirs
+
+
+def _as_torch(path: str) -> str:
+    head, dot, last = path.rpartition(".")
+    return head + dot + _LAST.get(last, last)
 
 
 def on_mindspore(entry: dict[str, Any], folder: Path) -> None:
@@ -102,7 +112,8 @@ def on_mindspore(entry: dict[str, Any], folder: Path) -> None:
         return total, parts
 
     forward()  # what fails under a gradient leaves PyNative unable to take another one
-    names = [parameter.name for parameter in model.trainable_params()]
+    paths = {id(parameter): _as_torch(path) for path, parameter in model.parameters_and_names()}
+    names = [paths[id(parameter)] for parameter in model.trainable_params()]
     (_, parts), grads = ms.value_and_grad(forward, None, model.trainable_params(), has_aux=True)()
     found = {f"out:{k}": v.asnumpy() for k, v in parts.items()}
     found |= {f"grad:{k}": v.asnumpy() for k, v in zip(names, grads, strict=True)}

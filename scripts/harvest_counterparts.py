@@ -5,8 +5,8 @@ Both packages are read, not imported: unpacked wheels at the pinned versions are
     pip download --no-deps transformers==4.57.1 diffusers==0.35.2 peft==0.15.2 mindone==0.5.0   # and unzip each
     python scripts/harvest_counterparts.py FOLDER [--check]
 
-FOLDER holds the packages themselves: ``FOLDER/transformers``, ``FOLDER/mindone``, ... With ``--check`` nothing is written,
-and the exit status is 1 where a file would change.
+FOLDER holds the packages themselves: ``FOLDER/transformers``, ``FOLDER/mindone``, ... With ``--check`` nothing is
+written, and the exit status is 1 where a file would change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ ROOTS = {"PreTrainedModel", "ModelMixin", "_BaseAutoModelClass", "_BaseAutoBackb
 OUTPUTS = {"ModelOutput", "BaseOutput"}
 LOSS = "CrossEntropyLoss"
 METHODS = ("encode", "decode", "step", "step_pred", "step_correct", "tiled_encode", "tiled_decode")  # with return_dict
-INNER = re.compile(r"modeling_|^generation\.|^models\.(attention|autoencoders|controlnets|transformers|unets|embeddings)|^tuners\.")
+INNER = re.compile(
+    r"modeling_|^generation\.|^models\.(attention|autoencoders|controlnets|transformers|unets|embeddings)|^tuners\."
+)
 KINDS = ("models", "layers", "outputs", "classes", "functions")
 HEADERS = {
     "models": "Networks that are loaded as a whole: their calls give outputs by name.",
@@ -165,12 +167,18 @@ class Harvest:
                 self.found.asks["calls" if method in ("forward", "__call__") else method].append(name)
 
     def _takes_int32(self, module: str, text: str) -> bool:
-        """Whether a network computes its loss by MindSpore's own layer, which takes int32 labels; mint's takes others."""
+        """Whether a network computes its loss by MindSpore's own layer, which takes int32 labels alone."""
+        sources: dict[str, str] = {}  # name -> where it comes from
         for node in ast.walk(self.theirs.tree(module) or ast.Module([], [])):
-            if isinstance(node, ast.ImportFrom) and node.module == "mindspore.nn":
-                if any(alias.name == LOSS for alias in node.names) and re.search(rf"(?<!\.){LOSS}\(", text):
-                    return True
-        return re.search(rf"(?<!mint\.)\bnn\.{LOSS}\(", text) is not None
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                sources |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+            elif isinstance(node, ast.Import):
+                sources |= {alias.asname: alias.name for alias in node.names if alias.asname}
+        called = re.findall(rf"(?<!\.)\b((?:[\w.]+\.)?){LOSS}\(", text)
+        return any(
+            sources.get(LOSS) == f"mindspore.nn.{LOSS}" if not prefix else sources.get(prefix[:-1]) == "mindspore.nn"
+            for prefix in called
+        )
 
     def _parameters(self, name: str, ours: dict[str, str | None], theirs: dict[str, str | None], kind: str) -> None:
         takes_any = kind != "constructors" and any(key.startswith("**") for key in theirs)
@@ -185,7 +193,9 @@ class Harvest:
             return
         mine = [key for key in ours if not key.startswith("*")]
         other = [key for key in theirs if not key.startswith("*")]
-        same = next((i for i, (a, b) in enumerate(zip(mine, other, strict=False)) if a != b), min(len(mine), len(other)))
+        same = next(
+            (i for i, (a, b) in enumerate(zip(mine, other, strict=False)) if a != b), min(len(mine), len(other))
+        )
         if same < len(mine):
             self.found.places[str(same)].append(name)
 
@@ -234,7 +244,7 @@ def rendered(name: str, found: Found, fields: dict[str, list[str]]) -> str:
     """Return the text of a package's file."""
     lines = [
         f"# What mindone {MINDONE} has of {name} {VERSIONS[name]}: written by scripts/harvest_counterparts.py.",
-        "# A name is public on both sides; name* is public here, and below its module there; .name is below its module.",
+        "# name: public on both sides; name*: public here, and below its module there; .name: below its module.",
         f'package = "{name}"',
         f'version = "{VERSIONS[name]}"',
         f'target = "mindone.{name}"',

@@ -32,8 +32,8 @@ _TARGETS = (*PACKAGES, *(f"mindone.{package}" for package in PACKAGES))
 _KINDS = {"models": "class", "layers": "class", "outputs": "class", "classes": "class", "functions": "function"}
 _DOCUMENTED = ">=2.6"  # the releases that mindone's own page names, and 2.10, beside which it was installed
 _NOTES = (
-    "{installs}, read beside {package} {version}: the same name, and the same arguments but for what is said here. It was "
-    "installed beside MindSpore 2.10; its own page names 2.6 to 2.7. Its networks have no kernels for CPU"
+    "{installs}, read beside {package} {version}: the same name, and the same arguments but for what is said here. It"
+    " was installed beside MindSpore 2.10; its own page names 2.6 to 2.7. Its networks have no kernels for CPU"
 )
 # The class whose rows answer for the members of others, by the package, their kind and where they are defined
 _BASES = (
@@ -100,7 +100,7 @@ class Counterparts:
         }
 
     def place(self, name: str) -> Place | None:
-        """Return the place of a name in any spelling: by its module, by a package of it, or as older releases had it."""
+        """Return the place of a name in any spelling: by its module, a package of it, or as older releases had it."""
         if name in self.places:
             return self.places[name]
         if name == f"{self.package}.__version__":
@@ -159,6 +159,8 @@ class Counterparts:
         """Return the row of what belongs to a name that stays, or to a class that moves and whose kind is not told."""
         holder, _, last = name.rpartition(".")
         place = self.place(holder)
+        if place is not None and place.kind == "lacks":
+            return self.row(holder)
         if place is None or place.kind not in ("stays", "classes"):
             return None
         moved = {"mindspore": _DOCUMENTED} if place.kind == "classes" else {}
@@ -263,8 +265,8 @@ def proof_of(name: str) -> str:
     if proof is None:
         return ""
     return (
-        f"{proof['verdict']}, executed on CPU with stand-in kernels, {proof['with']}: outputs within {proof['output']:.1e} of"
-        f" PyTorch in float64 (PyTorch's own float32: {proof['output_floor']:.1e}), gradients within"
+        f"{proof['verdict']}, executed on CPU with stand-in kernels, {proof['with']}: outputs within"
+        f" {proof['output']:.1e} of PyTorch in float64 (PyTorch's own float32: {proof['output_floor']:.1e}), gradients within"
         f" {proof['gradient']:.1e} ({proof['gradient_floor']:.1e})"
     )
 

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from torch2ms.config import Options
 from torch2ms.generate import LAUNCHER, ProgramFacts, generate, launcher, requirement_entries
-from torch2ms.reports.model import Report
 from torch2ms.mapping_tables.counterparts import PACKAGES, needed_by
+from torch2ms.reports.model import Report
 from torch2ms.translator.output.emit import MANIFEST_NAME, OutFile, emit
 from torch2ms.translator.output.file_result import FileResult
 from torch2ms.translator.output.runtime_closure import carried_files, reached_names, used_names

@@ -1,8 +1,8 @@
 """Stand-ins, made of classic operators, for functions of mindspore.mint that have no CPU kernel.
 
 mindone's networks are written with mint throughout, so that none of them runs on a CPU. ``install()`` puts these under
-the names of mint's functions while networks are compared: that proves what the calls say, and not mint's kernels. Nothing
-of this goes into OUT.
+the names of mint's functions while networks are compared: that proves what the calls say, and not mint's kernels.
+Nothing of this goes into OUT.
 """
 
 from __future__ import annotations
@@ -47,8 +47,12 @@ def embedding(
     norm_type: float = 2.0,
     scale_grad_by_freq: bool = False,
 ) -> Any:
-    """Return the rows of the weight; the gradient of a padding row is not cut, as no network here trains one."""
-    return ops.gather(weight, input, 0)
+    """Return the rows of the weight; that of the padding gets no gradient."""
+    rows = ops.gather(weight, input, 0)
+    if padding_idx is None:
+        return rows
+    is_padding = (input == padding_idx % weight.shape[0]).expand_dims(-1)
+    return ops.where(is_padding, ops.stop_gradient(rows), rows)
 
 
 def addmm(input: Any, mat1: Any, mat2: Any, *, beta: float = 1, alpha: float = 1) -> Any:
@@ -266,6 +270,25 @@ def vector_norm(x: Any, ord: float = 2, dim: Any = None, keepdim: bool = False, 
     return ops.sqrt((x * x).sum(dim, keepdims=keepdim))
 
 
+def log_softmax(input: Any, dim: Any = None, *, dtype: Any = None) -> Any:
+    """Return logarithms of probabilities, by way of float64: the kernel of float32 is off by 5e-6."""
+    axis = -1 if dim is None else dim
+    return ops.LogSoftmax(axis)(input.astype(ms.float64)).astype(dtype or input.dtype)
+
+
+def rand(*size: Any, dtype: Any = None, generator: Any = None) -> Any:
+    """Return numbers between 0 and 1."""
+    shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    return Tensor(np.random.rand(*shape), dtype or ms.float32)
+
+
+def adaptive_avg_pool1d(input: Any, output_size: Any) -> Any:
+    """Return the mean over the last axis."""
+    if _number(output_size if isinstance(output_size, int) else output_size[0]) != 1:
+        raise NotImplementedError("stand-in for adaptive_avg_pool1d: one mean")
+    return input.mean(-1, keep_dims=True)
+
+
 def cross_entropy(
     input: Any,
     target: Any,
@@ -278,14 +301,14 @@ def cross_entropy(
     if weight is not None or label_smoothing or target.dtype not in (ms.int32, ms.int64):
         raise NotImplementedError("stand-in for cross_entropy: class numbers without weights")
     axis = 1 if input.ndim > 1 else 0
-    logs = ops.log_softmax(input.astype(ms.float64), axis).astype(input.dtype)  # float32's kernel is off by 5e-6
+    logs = log_softmax(input, axis)
     kept = (target != ignore_index).astype(input.dtype)
     numbers = ops.where(target != ignore_index, target, ops.zeros_like(target)).expand_dims(axis)
     losses = -ops.gather_elements(logs, axis, numbers).squeeze(axis) * kept
     return losses.sum() / kept.sum() if reduction == "mean" else losses.sum() if reduction == "sum" else losses
 
 
-def _filled(self: Any, values: np.ndarray) -> Any:
+def _filled(self: Any, values: Any) -> Any:
     """Give a tensor other values in place."""
     self.assign_value(Tensor(values, self.dtype))
     return self
@@ -319,7 +342,8 @@ _FUNCTIONS: dict[Callable[..., Any], tuple[str, ...]] = {
     clone: (), cumsum: (), cross_entropy: (), pad: ("pad_ext",), stack: (), tril: (), triu: (), full: (),
     repeat_interleave: (), topk: (), one_hot: (), conv2d: ("conv2d_ext_op", "conv2d_padding_op"),
     conv1d: ("conv1d_ext_op", "conv1d_padding_op"), einsum: (), vector_norm: (), full_like: (),
-    argsort: (), batch_norm: ("batch_norm_ext",), nonzero: (),
+    log_softmax: ("log_softmax_ext",), rand: (),
+    adaptive_avg_pool1d: (), argsort: (), batch_norm: ("batch_norm_ext",), nonzero: (),
 }  # fmt: skip
 _METHODS: tuple[Callable[..., Any], ...] = (normal_, uniform_, fill_, zero_, masked_fill_, set_data)
 # Methods of tensors that run mint's kernels

@@ -90,4 +90,6 @@ def as_encoded(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) ->
         else arg
         for arg in updated.args
     ]
-    return cst.ensure_type(build("{f}({x})", f=ctx.reference(f"{_ENCODED}.as_tensors"), x=updated.with_changes(args=args)), cst.Call)
+    return cst.ensure_type(
+        build("{f}({x})", f=ctx.reference(f"{_ENCODED}.as_tensors"), x=updated.with_changes(args=args)), cst.Call
+    )
