@@ -4,8 +4,8 @@
 
 Both are interpreters: one with torch and transformers, one with mindspore, mindone and transformers
 (benchmarks/huggingface.toml says which). Each network is tiny and random; its weights go from one to the other as
-model.safetensors. Outputs and gradients of both in float32 are held against PyTorch's in float64; PyTorch's own error is
-the floor, and mindone's may be four times as large, or 1e-6. mindone has no kernels for CPU: stand-ins of classic
+model.safetensors. Outputs and gradients of both in float32 are held against PyTorch's in float64; PyTorch's own error
+is the floor, and mindone's may be four times as large, or 1e-6. It has no kernels for CPU: stand-ins of classic
 operators run in their place (torch2ms/verify/workers/stand_ins.py), so that this proves what the networks compute, and
 not MindSpore's kernels.
 """

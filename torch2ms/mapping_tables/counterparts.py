@@ -266,8 +266,8 @@ def proof_of(name: str) -> str:
         return ""
     return (
         f"{proof['verdict']}, executed on CPU with stand-in kernels, {proof['with']}: outputs within"
-        f" {proof['output']:.1e} of PyTorch in float64 (PyTorch's own float32: {proof['output_floor']:.1e}), gradients within"
-        f" {proof['gradient']:.1e} ({proof['gradient_floor']:.1e})"
+        f" {proof['output']:.1e} of PyTorch in float64 (PyTorch's own float32: {proof['output_floor']:.1e}), gradients"
+        f" within {proof['gradient']:.1e} ({proof['gradient_floor']:.1e})"
     )
 
 

@@ -160,10 +160,8 @@ def instance_of(name: str) -> Kind:
     if last.endswith("Tensor") and last[:-6] in _LEGACY_TENSORS:
         return Kind("Tensor", evidence=name)
     if name.startswith("torch.utils.data."):
-        for suffix, family in _SUFFIXES:
-            if last.endswith(suffix):
-                return Kind(family, name, evidence=name)
-        return UNKNOWN
+        found = next((family for suffix, family in _SUFFIXES if last.endswith(suffix)), None)
+        return UNKNOWN if found is None else Kind(found, name, evidence=name)
     if last == "*":  # whatever the module has of a name that is chosen at run time
         return next((Kind(family, evidence=name) for prefix, family in _PREFIXES if name == f"{prefix}*"), UNKNOWN)
     if (place := place_of(name)) is not None:

@@ -156,10 +156,7 @@ PROGRAM = "if __name__ == '__main__':\n    print(Bert)\n"
         ({"a.py": "from fairseq import Bert\n", "run.py": "from a import Bert\n" + PROGRAM}, "error"),
         ({"a.py": "from fairseq import Bert\n", "run.py": "from b import Bert\n" + PROGRAM}, "warning"),
         (
-            {
-                "a.py": "try:\n    from fairseq import Bert\nexcept ImportError:\n    Bert = None\n"
-                + PROGRAM
-            },
+            {"a.py": "try:\n    from fairseq import Bert\nexcept ImportError:\n    Bert = None\n" + PROGRAM},
             "warning",
         ),
         ({"a.py": "if TYPE_CHECKING:\n    from fairseq import Bert\n" + PROGRAM}, "warning"),
@@ -168,10 +165,7 @@ PROGRAM = "if __name__ == '__main__':\n    print(Bert)\n"
             "error",
         ),
         (
-            {
-                "a.py": "try:\n    import fairseq\nexcept:\n    pass\nfrom fairseq import Bert\n"
-                + PROGRAM
-            },
+            {"a.py": "try:\n    import fairseq\nexcept:\n    pass\nfrom fairseq import Bert\n" + PROGRAM},
             "error",
         ),
         ({"a.py": IN_A_FUNCTION + "net = bert() if args.bert else None\n" + PROGRAM}, "warning"),
