@@ -7,7 +7,7 @@ from typing import Any
 import mindspore as ms
 import numpy as np
 
-__all__ = ["as_labels", "as_tensors", "with_labels"]
+__all__ = ["as_labels", "as_tensors", "cast", "with_labels"]
 
 _LABELS = ("labels", "label", "next_sentence_label", "sentence_order_label", "start_positions", "end_positions")
 
@@ -15,6 +15,14 @@ _LABELS = ("labels", "label", "next_sentence_label", "sentence_order_label", "st
 def as_labels(value: Any) -> Any:
     """Return class numbers as int32: the losses of some of mindone's networks take no others."""
     return value.astype(ms.int32) if isinstance(value, ms.Tensor) and value.dtype == ms.int64 else value
+
+
+def cast(batch: Any, dtype: Any) -> Any:
+    """Give the floating tensors of a batch another dtype, in place as ``batch.to(dtype)`` does."""
+    for key, value in batch.items():
+        if isinstance(value, ms.Tensor) and value.is_floating_point():
+            batch[key] = value.astype(dtype)
+    return batch
 
 
 def with_labels(batch: Any) -> Any:
