@@ -130,6 +130,7 @@ def main() -> int:
     parser.add_argument("--mindone", default=sys.executable)
     parser.add_argument("--write", action="store_true", help="put the table into docs/huggingface.md")
     parser.add_argument("--folder", type=Path, help="keep networks and results here")
+    parser.add_argument("--missing", action="store_true", help="run only what does not agree in FOLDER")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     listed = tomllib.loads((HERE / "huggingface.toml").read_text(encoding="utf-8"))
@@ -139,8 +140,9 @@ def main() -> int:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "models.json").write_text(json.dumps(listed), encoding="utf-8")
         environment = {"OMP_NUM_THREADS": "2", "ONEDNN_MAX_CPU_ISA": "AVX2", **os.environ}
+        todo_all = [n for n in names if not options.missing or compared(n, folder / n).verdict != "agrees"]
         for framework, python in (("torch", options.torch), ("mindspore", options.mindone)):
-            todo = list(names)
+            todo = list(todo_all)
             while todo:  # a crash, or a gradient that fails, ends a process: the next one goes on behind it
                 command = [python, str(WORKER), framework, str(folder), *todo]
                 done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
