@@ -24,7 +24,17 @@ if sys.version_info >= (3, 11):
 else:  # pragma: no cover - same code under its older name
     import tomli as tomllib
 
-__all__ = ["PACKAGES", "Counterparts", "Place", "counterparts", "needed_by", "place_of", "proof_of", "target_package"]
+__all__ = [
+    "PACKAGES",
+    "Counterparts",
+    "Place",
+    "counterparts",
+    "is_staying",
+    "needed_by",
+    "place_of",
+    "proof_of",
+    "target_package",
+]
 
 FOLDER = Path(__file__).with_name("counterparts")
 PACKAGES = ("transformers", "diffusers", "peft")
@@ -111,7 +121,8 @@ class Counterparts:
             last_of = home.rpartition(".")[2]
             if module in (home, last_of) or home.startswith(f"{module}."):
                 return self.places[f"{self.package}.{last}"]
-        if module and self._is_staying_module(module):
+        public = self.places.get(f"{self.package}.{last}")
+        if module and (self._is_staying_module(module) or (public is not None and public.kind == "stays")):
             return Place(name, "stays", name)
         return None
 
@@ -236,6 +247,12 @@ def counterparts(name: str) -> Counterparts | None:
     """Return what is known of the package that a dotted name starts with; None for packages without a counterpart."""
     root = name.partition(".")[0]
     return _loaded(root) if root in PACKAGES else None
+
+
+def is_staying(module: str, name: str | None) -> bool:
+    """Whether ``from module import name`` gets what needs no PyTorch, and stays as it is written."""
+    place = place_of(f"{module}.{name}") if name is not None else None
+    return place is not None and place.kind == "stays"
 
 
 def needed_by(texts: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torch2ms.config import Options
-from torch2ms.mapping_tables.counterparts import target_package
+from torch2ms.mapping_tables.counterparts import is_staying, target_package
 from torch2ms.translator.syntax.cst_builders import dotted_name
 from torch2ms.translator.syntax.names import imported
 from torch2ms.translator.values.kinds import UNKNOWN
@@ -115,9 +115,9 @@ class ImportPlan:
                         self._stars = True
                         continue
                     level = getattr(node, "level", 0)
-                    from_torch = world.symbols.is_torch(path, module, level) or (
-                        attribute is not None and hands_on(world, path, module, level, attribute)
-                    )
+                    from_torch = (
+                        world.symbols.is_torch(path, module, level) and not is_staying(module, attribute)
+                    ) or (attribute is not None and hands_on(world, path, module, level, attribute))
                     self._imports.setdefault(name, []).append(("." * level + module, attribute))
                     (self._torch if from_torch else self._bound).add(name)
                     if attribute is not None and takes_variable(world, path, module, level, attribute):
