@@ -45,11 +45,11 @@ def test_functions_of_the_project_have_their_own_results() -> None:
 
 def test_parts_by_name_and_by_place() -> None:
     batch, outputs = Kind("Outputs", "transformers.BatchEncoding"), Kind("Outputs")
-    assert part_of(batch, "anything", UNKNOWN).is_tensor
-    assert not part_of(outputs, "anything", UNKNOWN).known
-    assert part_of(outputs, "hidden_states", Kind("tuple")).name == "tuple"
-    assert part_of(outputs, 0, UNKNOWN).is_tensor
-    assert not part_of(outputs, 1, UNKNOWN).known
+    assert part_of(batch, "anything", lambda *_: UNKNOWN).is_tensor
+    assert not part_of(outputs, "anything", lambda *_: UNKNOWN).known
+    assert part_of(outputs, "hidden_states", lambda *_: Kind("tuple")).name == "tuple"
+    assert part_of(outputs, 0, lambda *_: UNKNOWN).is_tensor
+    assert not part_of(outputs, 1, lambda *_: UNKNOWN).known
 
 
 def test_class_methods_that_load_make_their_own_class() -> None:

@@ -255,8 +255,7 @@ class Expressions(Callables):
         if kind.is_tensor:
             return Kind("Tensor", kind.of if kind.name == "Tensor" else "", evidence="indexing a tensor")
         if kind.name == "Outputs":
-            key = getattr(node.slice, "value", None)
-            return part_of(kind, key, self.attribute(kind, key) if isinstance(key, str) else UNKNOWN)
+            return part_of(kind, getattr(node.slice, "value", None), self.attribute)
         if kind.name == "ndarray":
             return kind
         if kind.name == "Size":
@@ -329,10 +328,8 @@ class Expressions(Callables):
                 forward = self.world.method(key, "forward")
                 return Kind("function", forward) if forward is not None else UNKNOWN
             held = self.world.constant(key, name)
-            if held.known:
-                return held
-            if makes_own(name, self.world.torch_bases(key)):
-                return base
+            if held.known or makes_own(name, self.world.torch_bases(key)):
+                return held if held.known else base
         return UNKNOWN
 
     def _member(self, base: Kind, name: str, wanted: str) -> Kind:
@@ -353,10 +350,7 @@ class Expressions(Callables):
         """Return the torch classes whose rows answer for members of ``base``, nearest first."""
         found: list[str] = []
         for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
-            if ":" in key:
-                found.extend(self.world.torch_bases(key))
-            elif is_torch_name(key):
-                found.append(key)
+            found += self.world.torch_bases(key) if ":" in key else [key] * is_torch_name(key)
         if base.name in BASE_ROWS:
             found.append(BASE_ROWS[base.name])
         return found
@@ -384,9 +378,7 @@ class Expressions(Callables):
         return as_weight(with_dtype(result, node, callee, base, arguments, keywords), node, self.analysis)
 
     def _result(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind:
-        if (encoded := encoded_result(node, callee)) is not None:
-            return encoded
-        decided = self._overloaded(node, callee, arguments)
+        decided = encoded_result(node, callee) or self._overloaded(node, callee, arguments)
         if decided is not None:
             return decided
         if callee.name == "api":

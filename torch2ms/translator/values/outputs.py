@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from torch2ms.mapping_tables.counterparts import place_of
 from torch2ms.translator.values.kinds import UNKNOWN, Kind
@@ -38,9 +39,10 @@ def asks_for_tensors(node: ast.Call) -> bool:
     )
 
 
-def part_of(outputs: Kind, key: object, found: Kind) -> Kind:
-    """Return the kind of one of the values by its key; ``found`` is that of the attribute of the same name."""
+def part_of(outputs: Kind, key: object, attribute: Callable[[Kind, str], Kind]) -> Kind:
+    """Return the kind of one of the values by its key: that of the attribute of the same name."""
     if isinstance(key, str):
+        found = attribute(outputs, key)
         return found if found.known or outputs.of != _BATCH else Kind("Tensor", evidence="of a tokenizer")
     return Kind("Tensor", evidence="the first of a network's outputs") if key == 0 else UNKNOWN
 

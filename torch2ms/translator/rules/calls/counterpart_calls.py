@@ -9,7 +9,7 @@ import libcst as cst
 from torch2ms.mapping_tables.counterparts import counterparts
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.cst_builders import build, keyword_arg
-from torch2ms.translator.values.kinds import Kind, candidates
+from torch2ms.translator.values.kinds import candidates
 from torch2ms.translator.values.outputs import asks_for_tensors
 
 __all__ = ["as_encoded", "with_named_outputs"]
@@ -19,12 +19,12 @@ _ENCODED = "torch2ms.runtime.encoded"
 _LABELS = frozenset({"labels", "next_sentence_label", "sentence_order_label", "start_positions", "end_positions"})
 
 
-def with_named_outputs(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call:
+def with_named_outputs(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:
     """Return the call of a network, or of a method, with ``return_dict=True`` where mindone's gives a tuple without it.
 
     What mindone's networks do not take, by name or by place, is marked.
     """
-    method = "calls"
+    callee, method = ctx.kind(tree.func), "calls"
     if callee.name not in _CALLED and isinstance(tree.func, ast.Attribute):
         callee, method = ctx.kind(tree.func.value), tree.func.attr
     for name in candidates(callee) if callee.name in _CALLED else ():
@@ -77,12 +77,12 @@ def _mark_lacking(tree: ast.Call, name: str, given: set[str | None], ctx: Contex
         ctx.report("T2M203", tree, message, symbol=name)
 
 
-def as_encoded(updated: cst.Call, tree: ast.Call, callee: Kind, ctx: Context) -> cst.Call | None:
+def as_encoded(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call | None:
     """Return what a tokenizer gives with MindSpore's tensors: it makes arrays, and these become tensors.
 
     None for calls that do not ask for torch's tensors, and for functions of the project that take such a keyword.
     """
-    if not asks_for_tensors(tree) or callee.name in ("function", "class"):
+    if not asks_for_tensors(tree) or ctx.kind(tree.func).name in ("function", "class"):
         return None
     args = [
         arg.with_changes(value=cst.SimpleString('"np"'))

@@ -15,7 +15,6 @@ from torch2ms.mapping_tables.proofs import failure_on
 from torch2ms.mapping_tables.schema import DROP, RECEIVER, Row
 from torch2ms.translator.context import Context
 from torch2ms.translator.rules.call_site import DROPPED, NO_CLASS
-from torch2ms.translator.rules.calls.counterpart_calls import as_encoded, with_named_outputs
 from torch2ms.translator.rules.calls.dropped_gradients import step_that_adds
 from torch2ms.translator.rules.calls.dynamic import BUILTINS, rewrite_dynamic
 from torch2ms.translator.rules.calls.foreign_arguments import as_arrays
@@ -89,9 +88,6 @@ def rewrite_call(node: cst.Call, updated: cst.Call, tree: ast.Call, ctx: Context
         return updated if name is None else cst.Name(name)
     callee = ctx.kind(tree.func)
     updated = _with_dtype(rename_call(updated, tree, ctx), tree, callee, ctx)
-    if (encoded := as_encoded(updated, tree, callee, ctx)) is not None:
-        return encoded
-    updated = with_named_outputs(updated, tree, callee, ctx)
     if callee.name == "api":
         if not ctx.is_import_root(tree.func):
             return updated
