@@ -30,7 +30,8 @@ __all__ = ["Mismatch", "canonical_body", "main", "mismatches", "source_of"]
 _IMPORTS = (ast.Import, ast.ImportFrom)
 
 _KNOWN = frozenset(
-    "torchvision numpy math copy random PIL functools einops apex tensorboardX accelerate timm safetensors".split()
+    """torchvision numpy math copy random PIL functools einops apex tensorboardX accelerate timm safetensors
+    transformers diffusers peft""".split()
 )
 
 

@@ -11,6 +11,7 @@ from torch2ms.errors import UsageError
 from torch2ms.language import tr
 from torch2ms.mapping_tables.call_shapes import LETTERS
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
+from torch2ms.mapping_tables.counterparts import proof_of
 from torch2ms.mapping_tables.example_calls import same_literal
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.mapping_tables.proofs import PROVED_ON, Proof, digest_of, proofs_of
@@ -87,6 +88,8 @@ def _lines(tables: Tables, name: str, row: Row | None) -> Iterator[str]:
     if row.to:
         yield from ("", "By release and device:", *_emission_lines(tables, row))
     yield from _example_lines(tables, row)
+    if proof := proof_of(name):
+        yield from ("", f"Compared: {proof}")
     yield from ("", f"Row: {row.file}")
 
 

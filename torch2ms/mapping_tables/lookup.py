@@ -14,6 +14,7 @@ from torch2ms.mapping_tables.catalogue import (
     torch_catalogue,
 )
 from torch2ms.mapping_tables.checks import DEVICES, holds_for
+from torch2ms.mapping_tables.counterparts import counterparts, place_of
 from torch2ms.mapping_tables.runtime_source import runtime_signature
 from torch2ms.mapping_tables.schema import Example, MappedTo, Row, RowKind, Signature
 from torch2ms.mapping_tables.signatures import parse_signature
@@ -83,15 +84,30 @@ class Tables:
         if canonical in self._raw:
             return self._build(canonical)
         if owner := self._inherited_row(canonical):
-            return self._build(owner)
+            return self._of_holder(self._build(owner), canonical)
+        if (found := counterparts(canonical)) is not None and (raw := found.row(canonical)) is not None:
+            return self._make_row(canonical, raw)
         holder = canonical.rpartition(".")[0]
         if holder and "unsupported" in self._raw.get(whole := self.canonical(holder), {}):
             return replace(self._build(whole), name=canonical)
         return None
 
+    def _of_holder(self, row: Row, name: str) -> Row:
+        """Return the row of a member that a class with a counterpart inherits, as a member of that class.
+
+        ``transformers.BertModel.from_pretrained`` makes a BertModel, by the same function of its counterpart.
+        """
+        holder, _, member = name.rpartition(".")
+        place = place_of(holder)
+        if place is None or row.kind != "function":
+            return row
+        to = tuple(replace(option, target=f"{place.target}.{member}") for option in row.to)
+        returns = f"{row.returns}:{place.name}" if row.returns in ("Module", "instance") else row.returns
+        return replace(row, name=name, to=to, returns=returns)
+
     def _inherited_row(self, name: str) -> str | None:
         holder, _, member = name.rpartition(".")
-        for base in self.catalogue.bases(holder):
+        for base in self.bases(holder):
             if f"{base}.{member}" in self._raw:
                 return f"{base}.{member}"
         return None
@@ -106,6 +122,8 @@ class Tables:
         if name in self._raw:
             return name
         known = self._canonical.get(name)
+        if known is None and (place := place_of(name)) is not None:
+            known = self._canonical[name] = place.name
         if known is None:
             known = self.catalogue.canonical(name)
             if known not in self._raw:
@@ -207,7 +225,8 @@ class Tables:
 
     def bases(self, torch_class: str) -> tuple[str, ...]:
         """Return the public base classes of a torch class, nearest first."""
-        return self.catalogue.bases(torch_class)
+        found = counterparts(torch_class)
+        return self.catalogue.bases(torch_class) if found is None else found.bases(torch_class)
 
     def _build(self, name: str) -> Row:
         row = self._built.get(name)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torch2ms.config import Options
+from torch2ms.mapping_tables.counterparts import is_staying, target_package
 from torch2ms.translator.syntax.cst_builders import dotted_name
 from torch2ms.translator.syntax.names import imported
 from torch2ms.translator.values.kinds import UNKNOWN
@@ -114,9 +115,9 @@ class ImportPlan:
                         self._stars = True
                         continue
                     level = getattr(node, "level", 0)
-                    from_torch = world.symbols.is_torch(path, module, level) or (
-                        attribute is not None and hands_on(world, path, module, level, attribute)
-                    )
+                    from_torch = (
+                        world.symbols.is_torch(path, module, level) and not is_staying(module, attribute)
+                    ) or (attribute is not None and hands_on(world, path, module, level, attribute))
                     self._imports.setdefault(name, []).append(("." * level + module, attribute))
                     (self._torch if from_torch else self._bound).add(name)
                     if attribute is not None and takes_variable(world, path, module, level, attribute):
@@ -157,6 +158,8 @@ class ImportPlan:
                     return self._bare(module, rest, like.id)
                 root = self._alias(Needed(source, imported_name, alias))
                 return dotted_name(f"{root}.{rest}" if rest else root)
+        if (package := target_package(name)) is not None:
+            return self._of_package(name, package, like)
         module, _, _last = name.rpartition(".")
         if not module:
             return cst.Name(name)
@@ -164,6 +167,15 @@ class ImportPlan:
             return self._bare(module, _last, like.id)
         root = self._alias(Needed("", module, module))
         return dotted_name(f"{root}.{_last}")
+
+    def _of_package(self, name: str, package: str, like: ast.AST | None) -> cst.BaseExpression:
+        """Name what another package has, or the package itself, as the source names what it stands for."""
+        parent, _, last = name.rpartition(".")
+        if name == package:
+            return cst.Name(self._alias(Needed(parent, last, last)))
+        if isinstance(like, ast.Attribute):
+            return cst.Attribute(self._of_package(parent, package, like.value), cst.Name(last))
+        return self._bare(parent, last, like.id if isinstance(like, ast.Name) else last)
 
     def _runtime(self, name: str, like: ast.AST | None) -> cst.BaseExpression:
         path = name[len(RUNTIME) + 1 :]

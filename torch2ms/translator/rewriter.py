@@ -15,7 +15,13 @@ import libcst as cst
 
 from torch2ms.translator.context import Context, Frame
 from torch2ms.translator.rules import detached_members
-from torch2ms.translator.rules.calls import network_gradients, optimizers, release_differences, torch_calls
+from torch2ms.translator.rules.calls import (
+    counterpart_calls,
+    network_gradients,
+    optimizers,
+    release_differences,
+    torch_calls,
+)
 from torch2ms.translator.rules.expressions import attributes, formatting, indexing, names, sliced_layers
 from torch2ms.translator.rules.recipes.switches import put_setting
 from torch2ms.translator.rules.statements import (
@@ -158,7 +164,9 @@ class _Rewriter:
         if not torch_calls.is_wrapped_network(tree.func, self.ctx):
             self.ctx.callees.add(id(node.func))
         updated = formatting.rewrite_format(node, self._children(node), tree, self.ctx)
-        new = _on_its_lines(node, torch_calls.rewrite_call(node, updated, tree, self.ctx))
+        updated = counterpart_calls.with_named_outputs(updated, tree, self.ctx)
+        encoded = counterpart_calls.as_encoded(updated, tree, self.ctx)
+        new = _on_its_lines(node, encoded or torch_calls.rewrite_call(node, updated, tree, self.ctx))
         return optimizers.as_parameter(initial_modes.in_train_mode(new, tree, self.ctx), tree, self.ctx)
 
     # ---- statements

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from torch2ms.config import Options
 from torch2ms.generate import LAUNCHER, ProgramFacts, generate, launcher, requirement_entries
+from torch2ms.mapping_tables.counterparts import PACKAGES, needed_by
 from torch2ms.reports.model import Report
 from torch2ms.translator.output.emit import MANIFEST_NAME, OutFile, emit
 from torch2ms.translator.output.file_result import FileResult
@@ -18,7 +19,12 @@ from torch2ms.translator.output.runtime_closure import carried_files, reached_na
 from torch2ms.translator.project.out_names import RUNTIME_NAME, SIGNPOST_START, TakenNames, report_name
 from torch2ms.translator.project.package_sources import is_place
 from torch2ms.translator.project.packages import requires_torch
-from torch2ms.translator.project.requirement_files import is_requirement_file, translate_requirements, with_taken_along
+from torch2ms.translator.project.requirement_files import (
+    is_requirement_file,
+    translate_requirements,
+    with_counterparts,
+    with_taken_along,
+)
 from torch2ms.translator.project.source_tree import Project, SourceFile
 from torch2ms.weights import Rules, table_rules
 
@@ -45,6 +51,7 @@ def generated_files(
     elif program is not None:
         name = program.requirements_file
         made[name] = with_taken_along(name, made[name], _required(project), add=True)
+        made[name] = with_counterparts(name, made[name], needed_by(_code(results)), PACKAGES)
     if program is None or not program.has_training:
         joining = [path for path, result in results.items() if _is_data_parallel(result)]
         own = [path for path in joining if _is_script(results[path], scripts)]
@@ -109,6 +116,8 @@ def requirement_texts(project: Project, results: Mapping[str, FileResult], optio
             text = _text(file).replace("\r\n", "\n") if result.text is None else result.text
             new = translate_requirements(file.path, text, needs, add=translated and file.path == "requirements.txt")
             new = with_taken_along(file.path, new, _required(project))
+            if file.path == "requirements.txt":
+                new = with_counterparts(file.path, new, needed_by(_code(results)), PACKAGES)
             if new != text:
                 made[file.path] = replace(result, text=new)
     return made

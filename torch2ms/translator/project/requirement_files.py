@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import PurePosixPath
 
-__all__ = ["is_requirement_file", "translate_requirements", "with_taken_along"]
+__all__ = ["is_requirement_file", "translate_requirements", "with_counterparts", "with_taken_along"]
 
 _LINE_FILE = re.compile(r"requirements?([-_.].*)?\.(txt|in)|.*[-_]requirements?\.(txt|in)")
 _NAME = re.compile(r"\s*(?:-\s+)?([A-Za-z0-9][A-Za-z0-9._-]*)")
@@ -66,6 +66,14 @@ def with_taken_along(path: str, text: str, packages: Mapping[str, Sequence[str]]
             present.add(_plain(_package(entry)))
             kept.append(entry)
     return "\n".join(kept) + "\n"
+
+
+def with_counterparts(path: str, text: str, entries: Sequence[str], replaced: Collection[str]) -> str:
+    """Return the text of a list of lines with ``entries`` in place of the packages that they stand for."""
+    if not entries or PurePosixPath(path).name in ("setup.py", "setup.cfg", "pyproject.toml"):
+        return text
+    gone = {_plain(name) for name in (*replaced, *map(_package, entries))}
+    return "\n".join([*(line for line in text.splitlines() if _plain(_package(line)) not in gone), *entries]) + "\n"
 
 
 def _plain(name: str) -> str:

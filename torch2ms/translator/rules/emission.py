@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
+from torch2ms.mapping_tables.counterparts import counterparts, place_of
 from torch2ms.mapping_tables.schema import MappedTo, Row, Signature
 from torch2ms.mapping_tables.transforms import TRANSFORMS
 from torch2ms.translator.context import Context
@@ -148,7 +149,8 @@ def emit_call(site: CallSite, ctx: Context) -> Replace | Leave:
     """Return the call of the target, or what stands in the way."""
     option, tree = site.option, site.tree
     target = option.target
-    is_member = target.startswith(_MEMBERS)
+    is_member = target.startswith(_MEMBERS) or (site.receiver is not None and place_of(site.row.name) is None
+                                                and counterparts(site.row.name) is not None)  # fmt: skip
     if site.bound is None and _needs_names(option):
         return Leave(f"the signature of {site.row.name} is not known")
     signature = ctx.tables.target_signature(target, ctx.target.mindspore)

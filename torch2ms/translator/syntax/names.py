@@ -11,8 +11,13 @@ from collections.abc import Iterator
 
 __all__ = ["EITHER_DEVICE", "PROJECT", "TORCH_ROOTS", "dotted", "imported", "is_torch_name"]
 
-# The last six take torch's tensors and networks
-TORCH_ROOTS = frozenset({"torch", "torchvision", "einops", "apex", "tensorboardX", "accelerate", "timm", "safetensors"})
+# All but the first two take torch's tensors and networks
+TORCH_ROOTS = frozenset(
+    {
+        "torch", "torchvision", "einops", "apex", "tensorboardX", "accelerate", "timm", "safetensors", "transformers",
+        "diffusers", "peft",
+    }
+)  # fmt: skip
 EITHER_DEVICE = {"torch", "torch.cuda"}  # ``torch.cuda if use_cuda else torch``: tensors of one device or the other
 PROJECT = "project:"  # prefix of Kind("module").of for modules of the project
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.syntax.ast_walk import children
-from torch2ms.translator.syntax.names import PROJECT
+from torch2ms.translator.syntax.names import PROJECT, is_torch_name
 from torch2ms.translator.values import foreign
 from torch2ms.translator.values.builtin_calls import asks_for_collection, builtin_result, literal_name
 from torch2ms.translator.values.call_arguments import handed_back
@@ -39,6 +39,7 @@ from torch2ms.translator.values.families import (
 )
 from torch2ms.translator.values.kinds import UNKNOWN, Kind, candidates, computed_of, join, parse_kind
 from torch2ms.translator.values.leaf_tensors import as_weight
+from torch2ms.translator.values.outputs import encoded_result, makes_own, part_of
 from torch2ms.translator.values.overloads import field_of, overloaded
 
 if TYPE_CHECKING:
@@ -253,6 +254,8 @@ class Expressions(Callables):
         index = self.expr(node.slice)
         if kind.is_tensor:
             return Kind("Tensor", kind.of if kind.name == "Tensor" else "", evidence="indexing a tensor")
+        if kind.name == "Outputs":
+            return part_of(kind, getattr(node.slice, "value", None), self.attribute)
         if kind.name == "ndarray":
             return kind
         if kind.name == "Size":
@@ -325,8 +328,8 @@ class Expressions(Callables):
                 forward = self.world.method(key, "forward")
                 return Kind("function", forward) if forward is not None else UNKNOWN
             held = self.world.constant(key, name)
-            if held.known:
-                return held
+            if held.known or makes_own(name, self.world.torch_bases(key)):
+                return held if held.known else base
         return UNKNOWN
 
     def _member(self, base: Kind, name: str, wanted: str) -> Kind:
@@ -347,10 +350,7 @@ class Expressions(Callables):
         """Return the torch classes whose rows answer for members of ``base``, nearest first."""
         found: list[str] = []
         for key in candidates(base) if base.name not in ("Tensor", "dtype") else ():
-            if ":" in key:
-                found.extend(self.world.torch_bases(key))
-            elif key.startswith("torch"):
-                found.append(key)
+            found += self.world.torch_bases(key) if ":" in key else [key] * is_torch_name(key)
         if base.name in BASE_ROWS:
             found.append(BASE_ROWS[base.name])
         return found
@@ -378,7 +378,7 @@ class Expressions(Callables):
         return as_weight(with_dtype(result, node, callee, base, arguments, keywords), node, self.analysis)
 
     def _result(self, node: ast.Call, callee: Kind, arguments: list[Kind]) -> Kind:
-        decided = self._overloaded(node, callee, arguments)
+        decided = encoded_result(node, callee) or self._overloaded(node, callee, arguments)
         if decided is not None:
             return decided
         if callee.name == "api":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from torch2ms.mapping_tables.counterparts import place_of
 from torch2ms.mapping_tables.lookup import Tables
 from torch2ms.translator.values.kinds import PRESUMED, UNKNOWN, Kind, KindName, parse_kind
 
@@ -72,6 +73,8 @@ _PREFIXES: tuple[tuple[str, KindName], ...] = (
     ("torchvision.transforms.", "Transform"),
     ("torchvision.ops.", "Module"),
 )
+# Of the classes that another package has for MindSpore
+_MOVED: dict[str, KindName] = {"models": "Module", "layers": "Module", "outputs": "Outputs", "classes": "instance"}
 _LEGACY_TENSORS = ("Float", "Double", "Half", "BFloat16", "Byte", "Char", "Short", "Int", "Long", "Bool")
 _SUFFIXES: tuple[tuple[str, KindName], ...] = (("Dataset", "Dataset"), ("Sampler", "Sampler"))
 
@@ -93,6 +96,7 @@ BASE_ROWS: dict[str, str] = {
     "dtype": "torch.dtype",
     "Size": "torch.Size",
     "PackedSequence": "torch.nn.utils.rnn.PackedSequence",
+    "Outputs": "transformers.utils.ModelOutput",
 }
 
 # Methods of networks: those that give weights, those that give parts, those that set a part, by its kind
@@ -117,6 +121,9 @@ _CALL_RESULTS: dict[str, str] = {
 
 def call_result(layer: str, arguments: Sequence[Kind], packs: bool) -> Kind:
     """Return what calling a layer gives; ``packs``: the project packs sequences, as inputs of recurrent layers."""
+    place = place_of(layer)
+    if place is not None:  # a layer within may give a tensor or a tuple
+        return Kind("Outputs", evidence="result of a layer") if place.kind == "models" else UNKNOWN
     given = parse_kind(_CALL_RESULTS.get(layer, "Tensor"), "result of a layer")
     first = arguments[0] if arguments else Kind("none")
     if first.name == "PackedSequence":  # a recurrent layer's outputs are packed as well
@@ -153,12 +160,13 @@ def instance_of(name: str) -> Kind:
     if last.endswith("Tensor") and last[:-6] in _LEGACY_TENSORS:
         return Kind("Tensor", evidence=name)
     if name.startswith("torch.utils.data."):
-        for suffix, family in _SUFFIXES:
-            if last.endswith(suffix):
-                return Kind(family, name, evidence=name)
-        return UNKNOWN
+        found = next((family for suffix, family in _SUFFIXES if last.endswith(suffix)), None)
+        return UNKNOWN if found is None else Kind(found, name, evidence=name)
     if last == "*":  # whatever the module has of a name that is chosen at run time
         return next((Kind(family, evidence=name) for prefix, family in _PREFIXES if name == f"{prefix}*"), UNKNOWN)
+    if (place := place_of(name)) is not None:
+        moved = _MOVED.get(place.kind)
+        return Kind(moved, place.name, evidence=name) if moved is not None else UNKNOWN
     if last.lstrip("_")[:1].isupper():
         for prefix, family in _PREFIXES:
             if name.startswith(prefix):

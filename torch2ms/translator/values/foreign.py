@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from torch2ms.mapping_tables.counterparts import place_of
 from torch2ms.translator.values.builtin_calls import made_dict
 from torch2ms.translator.values.containers import element_of
 from torch2ms.translator.values.dtypes import COMPLEX
@@ -188,6 +189,9 @@ def of_function(name: str, arguments: Sequence[Kind] = ()) -> Kind:
         return _FRAME if own in _FRAMES or own.startswith("read_") else _COLUMN if own == "Series" else UNKNOWN
     if root in ("numpy", "cv2"):
         return Kind("ndarray")
+    if root == "mindone":  # in a program that is translated already
+        place = place_of(name.removeprefix("mindone."))
+        return Kind("instance", name) if place is not None and place.kind == "classes" else UNKNOWN
     if root == "PIL":
         return Kind("image")
     if name in ("copy.deepcopy", "copy.copy"):

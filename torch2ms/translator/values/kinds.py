@@ -30,6 +30,7 @@ KindName = Literal[
     "Accelerator",  # of accelerate
     "Generator",  # torch.Generator
     "Distribution",  # of torch.distributions: of = canonical class
+    "Outputs",  # of a network or a tokenizer of transformers: tensors by name, by key and, of networks, by place
     "dtype",  # of = canonical name when known
     "device",
     "Size",

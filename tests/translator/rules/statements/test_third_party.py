@@ -21,7 +21,7 @@ MakeTree = Callable[..., Path]
     [
         "import monai",
         "import monai.networks as m",
-        "from transformers import BertModel",
+        "from fairseq import BertModel",
         "import os, torchmetrics",
         "from pytorch_lightning.callbacks import Callback",
     ],
@@ -145,24 +145,27 @@ def test_imports_that_are_spared_already_stay(source: str) -> None:
     assert "missing" not in translate_source(source).text
 
 
-IN_A_FUNCTION = "def bert():\n    from transformers import Bert\n    return Bert()\n"
+IN_A_FUNCTION = "def bert():\n    from fairseq import Bert\n    return Bert()\n"
 PROGRAM = "if __name__ == '__main__':\n    print(Bert)\n"
 
 
 @pytest.mark.parametrize(
     ("files", "severity"),
     [
-        ({"a.py": "from transformers import Bert\n" + PROGRAM}, "error"),
-        ({"a.py": "from transformers import Bert\n", "run.py": "from a import Bert\n" + PROGRAM}, "error"),
-        ({"a.py": "from transformers import Bert\n", "run.py": "from b import Bert\n" + PROGRAM}, "warning"),
+        ({"a.py": "from fairseq import Bert\n" + PROGRAM}, "error"),
+        ({"a.py": "from fairseq import Bert\n", "run.py": "from a import Bert\n" + PROGRAM}, "error"),
+        ({"a.py": "from fairseq import Bert\n", "run.py": "from b import Bert\n" + PROGRAM}, "warning"),
         (
-            {"a.py": "try:\n    from transformers import Bert\nexcept ImportError:\n    Bert = None\n" + PROGRAM},
+            {"a.py": "try:\n    from fairseq import Bert\nexcept ImportError:\n    Bert = None\n" + PROGRAM},
             "warning",
         ),
-        ({"a.py": "if TYPE_CHECKING:\n    from transformers import Bert\n" + PROGRAM}, "warning"),
-        ({"a.py": "try:\n    from transformers import Bert\nexcept ImportError:\n    raise\n" + PROGRAM}, "error"),
+        ({"a.py": "if TYPE_CHECKING:\n    from fairseq import Bert\n" + PROGRAM}, "warning"),
         (
-            {"a.py": "try:\n    import transformers\nexcept:\n    pass\nfrom transformers import Bert\n" + PROGRAM},
+            {"a.py": "try:\n    from fairseq import Bert\nexcept ImportError:\n    raise\n" + PROGRAM},
+            "error",
+        ),
+        (
+            {"a.py": "try:\n    import fairseq\nexcept:\n    pass\nfrom fairseq import Bert\n" + PROGRAM},
             "error",
         ),
         ({"a.py": IN_A_FUNCTION + "net = bert() if args.bert else None\n" + PROGRAM}, "warning"),
@@ -174,16 +177,16 @@ PROGRAM = "if __name__ == '__main__':\n    print(Bert)\n"
 def test_a_package_that_a_program_needs_is_an_error(make_tree: MakeTree, files: dict[str, str], severity: str) -> None:
     report = translate_project(make_tree(files), None)
     found = [d for d in report.diagnostics if d.code == "T2M307"]
-    assert [(d.file, d.symbol, str(d.severity)) for d in found] == [("a.py", "transformers", severity)]
+    assert [(d.file, d.symbol, str(d.severity)) for d in found] == [("a.py", "fairseq", severity)]
 
 
 def test_advice_is_of_the_chosen_release() -> None:
-    assert "mindone 0.5.0 installs beside MindSpore 2.10" in advice_for("transformers", Target())
-    older = advice_for("transformers", Target(mindspore=(2, 7)))
+    assert "mindone 0.5.0 installs beside MindSpore 2.10" in advice_for("pytorch_transformers", Target())
+    older = advice_for("pytorch_transformers", Target(mindspore=(2, 7)))
     assert "mindnlp 0.5.1 installs beside MindSpore 2.7" in older
     assert "mindone" not in older
     none = "no counterpart is known to install beside MindSpore 2.0"
-    assert advice_for("diffusers", Target(mindspore=(2, 0))).startswith(none)
+    assert advice_for("pretrainedmodels", Target(mindspore=(2, 0))).startswith(none)
     assert advice_for("fairseq", Target(mindspore=(2, 0))) == none
     assert advice_for("kornia", Target()).startswith("take it along: --with kornia; ")
     assert advice_for("not_listed", Target()) == "where it is pure Python, take it along: --with not_listed"

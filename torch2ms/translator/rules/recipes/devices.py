@@ -138,6 +138,18 @@ def to_module(site: CallSite, ctx: Context) -> Outcome:
     return Replace(build("{cast}({x}, {dtype})", cast=function, x=site.receiver, dtype=code), codes)
 
 
+@recipe("to_batch")
+def to_batch(site: CallSite, ctx: Context) -> Outcome:
+    """``batch.to(device, dtype)`` of a processor's tensors: the device goes, a dtype is that of the floating ones."""
+    assert site.receiver is not None
+    what, code = _cast(site, ctx) or ("like", None)
+    if what == "like":
+        return Leave("its arguments do not tell a dtype")
+    if what in ("move", "any") or code is None:
+        return moved(site, ctx)
+    return Replace(build("{f}({x}, {dtype})", f=ctx.reference(site.option.target), x=site.receiver, dtype=code))
+
+
 @recipe("network_type")
 def network_type(site: CallSite, ctx: Context) -> Outcome:
     """``net.type(torch.FloatTensor)`` -> ``modules.cast(net, ms.float32)``: the weights have the type."""

@@ -10,6 +10,7 @@ from typing import Any
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
+from torch2ms.mapping_tables.counterparts import is_staying
 from torch2ms.translator.context import Context, Frame
 from torch2ms.translator.import_plan import GUARD, Needed, hands_on
 from torch2ms.translator.rules.module_values import MODULES, SAME_CALLS
@@ -174,8 +175,11 @@ class _ImportRewriter:
         if node.relative or not self._is_torch(_module_of(node)):
             kept = [alias for alias in node.names if not self._hands_on(node, alias)]
             return _with_names(node, kept, node.names)
-        bound = [line for alias in node.names if (line := self._fallback(node, alias)) is not None]
-        return bound or None
+        stays = [alias for alias in node.names if is_staying(_module_of(node), alias.evaluated_name)]
+        goes = [alias for alias in node.names if alias not in stays]
+        bound = [line for alias in goes if (line := self._fallback(node, alias)) is not None]
+        rest = node if not goes else _on_one_line(node, stays) if stays else None
+        return [*([rest] if rest is not None else []), *bound] if bound else rest
 
     def _hands_on(self, node: cst.ImportFrom, alias: cst.ImportAlias) -> bool:
         """Whether a name of torch's is taken from a file of the project: its uses name MindSpore's themselves."""
@@ -244,6 +248,14 @@ def _with_names(node: Any, kept: Sequence[cst.ImportAlias], names: Sequence[cst.
         return None
     last = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
     return node.with_changes(names=[*kept[:-1], last])
+
+
+def _on_one_line(node: cst.ImportFrom, names: Sequence[cst.ImportAlias]) -> cst.ImportFrom:
+    """Return an import of fewer names without the lines that the others stood on."""
+    plain = [name.with_changes(comma=cst.MaybeSentinel.DEFAULT) for name in names]
+    short = node.with_changes(names=plain, lpar=None, rpar=None)
+    fits = len(cst.Module([cst.SimpleStatementLine([short])]).code) <= 120
+    return short if fits else cst.ensure_type(_with_names(node, names, ()), cst.ImportFrom)
 
 
 def _comment_lines(node: cst.SimpleStatementLine) -> list[cst.EmptyLine]:
