@@ -18,7 +18,7 @@ from torch2ms.translator.effects.reads_and_writes import dotted_path, root
 from torch2ms.translator.training.find.events import HANDED_ON, Event, own_expressions
 from torch2ms.translator.training.find.gradient_flow import GradientFlow
 from torch2ms.translator.training.find.scope import Scope
-from torch2ms.translator.training.model import RecordedCall, TrainingUnit, UnitLeft
+from torch2ms.translator.training.model import Clip, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.plan.ownership import clip_of
 from torch2ms.translator.values.kinds import Oracle
 
@@ -91,6 +91,14 @@ def can_be_kept(events: Sequence[Event]) -> bool:
         if event.kind == "clip" and (clip_of(event) is None or isinstance(event.statement, ast.For)):
             return False
     return True
+
+
+def _kept_call(event: Event, clip: Clip | None) -> RecordedCall:
+    """Return the call on what is kept that stands for a reset, a step or a clip."""
+    assert event.target is not None
+    return RecordedCall(
+        event.statement, event.call, event.kind, event.target, (), clip, is_kept=True, is_spread=event.of_all
+    )
 
 
 def keep_all(
