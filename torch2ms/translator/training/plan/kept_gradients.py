@@ -125,18 +125,7 @@ def keep_all(
         elif event.kind in _RECORDED and not event.is_handed:
             assert event.target is not None
             clip = clip_of(event) if event.kind == "clip" else None
-            calls.append(
-                RecordedCall(
-                    event.statement,
-                    event.call,
-                    event.kind,
-                    event.target,
-                    (),
-                    clip,
-                    is_kept=True,
-                    is_spread=event.of_all,
-                )
-            )
+            calls.append(_kept_call(event, clip))
     stay |= {id(call.statement) for call in calls}
     engine = next((event.engine for event in events if event.engine is not None), None)
     calls = [call if call.clip is not None else replace(call, engine=engine) for call in calls]
@@ -182,18 +171,7 @@ def update_kept(events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:
             if event.problem not in ("", HANDED_ON) or (event.kind == "clip" and clip is None):
                 calls.append(UnitLeft(event.statement, event.problem or "what is clipped could not be told", "T2M403"))
             else:
-                calls.append(
-                    RecordedCall(
-                        event.statement,
-                        event.call,
-                        event.kind,
-                        event.target,
-                        (),
-                        clip,
-                        is_kept=True,
-                        is_spread=event.of_all,
-                    )
-                )
+                calls.append(_kept_call(event, clip))
     return calls
 
 
