@@ -206,7 +206,11 @@ def take_over(events: Sequence[Event], scope: Scope) -> list[UnitLeft | Recorded
             continue
         clip = clip_of(event) if event.kind == "clip" else None
         kind = "take" if event.kind == "backward" else event.kind
-        calls.append(RecordedCall(event.statement, event.call, kind, event.target, (), clip, is_kept=True))
+        calls.append(
+            RecordedCall(
+                event.statement, event.call, kind, event.target, (), clip, is_kept=True, is_spread=event.of_all
+            )
+        )
     return calls
 
 
