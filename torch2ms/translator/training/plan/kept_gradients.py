@@ -18,7 +18,7 @@ from torch2ms.translator.effects.reads_and_writes import dotted_path, root
 from torch2ms.translator.training.find.events import HANDED_ON, Event, own_expressions
 from torch2ms.translator.training.find.gradient_flow import GradientFlow
 from torch2ms.translator.training.find.scope import Scope
-from torch2ms.translator.training.model import RecordedCall, TrainingUnit, UnitLeft
+from torch2ms.translator.training.model import Clip, RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.plan.ownership import clip_of
 from torch2ms.translator.values.kinds import Oracle
 
@@ -93,6 +93,14 @@ def can_be_kept(events: Sequence[Event]) -> bool:
     return True
 
 
+def _kept_call(event: Event, clip: Clip | None) -> RecordedCall:
+    """Return the call on what is kept that stands for a reset, a step or a clip."""
+    assert event.target is not None
+    return RecordedCall(
+        event.statement, event.call, event.kind, event.target, (), clip, is_kept=True, is_spread=event.of_all
+    )
+
+
 def keep_all(
     results: dict[int, TrainingUnit | UnitLeft],
     events: Sequence[Event],
@@ -117,18 +125,7 @@ def keep_all(
         elif event.kind in _RECORDED and not event.is_handed:
             assert event.target is not None
             clip = clip_of(event) if event.kind == "clip" else None
-            calls.append(
-                RecordedCall(
-                    event.statement,
-                    event.call,
-                    event.kind,
-                    event.target,
-                    (),
-                    clip,
-                    is_kept=True,
-                    is_spread=event.of_all,
-                )
-            )
+            calls.append(_kept_call(event, clip))
     stay |= {id(call.statement) for call in calls}
     engine = next((event.engine for event in events if event.engine is not None), None)
     calls = [call if call.clip is not None else replace(call, engine=engine) for call in calls]
@@ -174,18 +171,7 @@ def update_kept(events: Sequence[Event]) -> list[UnitLeft | RecordedCall]:
             if event.problem not in ("", HANDED_ON) or (event.kind == "clip" and clip is None):
                 calls.append(UnitLeft(event.statement, event.problem or "what is clipped could not be told", "T2M403"))
             else:
-                calls.append(
-                    RecordedCall(
-                        event.statement,
-                        event.call,
-                        event.kind,
-                        event.target,
-                        (),
-                        clip,
-                        is_kept=True,
-                        is_spread=event.of_all,
-                    )
-                )
+                calls.append(_kept_call(event, clip))
     return calls
 
 
@@ -220,7 +206,11 @@ def take_over(events: Sequence[Event], scope: Scope) -> list[UnitLeft | Recorded
             continue
         clip = clip_of(event) if event.kind == "clip" else None
         kind = "take" if event.kind == "backward" else event.kind
-        calls.append(RecordedCall(event.statement, event.call, kind, event.target, (), clip, is_kept=True))
+        calls.append(
+            RecordedCall(
+                event.statement, event.call, kind, event.target, (), clip, is_kept=True, is_spread=event.of_all
+            )
+        )
     return calls
 
 
