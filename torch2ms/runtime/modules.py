@@ -107,8 +107,7 @@ def parameters(cell: nn.Cell, recurse: bool = True) -> Iterator[ms.Parameter]:
 def named_parameters(cell: nn.Cell, prefix: str = "", recurse: bool = True) -> Iterator[Tuple[str, ms.Parameter]]:
     """Yield path and value of the weights of a network, frozen ones included, buffers and running statistics not.
 
-    The paths are PyTorch's (``norm.weight``, not ``norm.gamma``): programs choose weights by them. As above of classes
-    with a method of their own.
+    The paths are PyTorch's (``norm.weight``, not ``norm.gamma``): programs choose weights by them. As above otherwise.
     """
     if own := getattr(cell, "named_parameters", None):
         return own() if recurse and not prefix else own(prefix, recurse)  # type: ignore[no-any-return]
@@ -216,14 +215,13 @@ def distinct(parameters: Iterable[Any]) -> List[Any]:
     """Return parameters, or groups of them, as a list an optimizer takes: no two with one name.
 
     An optimizer tells parameters apart by name. Those of two networks often share names; the later ones get a number
-    after theirs. So do those without a name: the optimizer would name them by their places, as another one has done
-    with others. Paths in a ``state_dict`` do not change by that.
+    after theirs, as those without a name do, which it would name by their places. Paths in a ``state_dict`` stay.
     """
     taken: Dict[str, ms.Parameter] = {}
 
     def named(parameter: ms.Parameter) -> ms.Parameter:
         name, number = parameter.name, 1
-        own = name == "Parameter" or name.startswith("Parameter#")  # MindSpore's: an optimizer replaces it
+        own = name.partition("#")[0] == "Parameter"  # MindSpore's: an optimizer replaces it
         given = "Parameter" if own else name
         while own or taken.setdefault(name, parameter) is not parameter:
             number += 1

@@ -7,14 +7,15 @@ with the training steps beside it: ``x.requires_grad_(); loss.backward(); x += e
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from torch2ms.translator.effects.gradient_marks import marks
 from torch2ms.translator.training.find.events import Event, own_expressions
 from torch2ms.translator.training.find.scope import Scope
 from torch2ms.translator.values.kinds import Oracle
 
-__all__ = ["find_leaf_backwards", "leaf_gradients"]
+__all__ = ["leaf_gradients", "with_leaf_backwards"]
 
 
 def leaf_gradients(scope: Scope, oracle: Oracle) -> list[tuple[ast.stmt, ast.Attribute]]:
@@ -34,21 +35,26 @@ def _is_leaf(node: ast.Name, oracle: Oracle) -> bool:
     return oracle.kind(node).name in ("Tensor", "unknown")
 
 
-def find_leaf_backwards(
-    scope: Scope, events: Sequence[Event], gradients: Sequence[tuple[ast.stmt, ast.Attribute]]
-) -> set[ast.stmt]:
-    """Return the backward calls of a scope that are there for ``gradients`` alone, beside those of training steps.
+def with_leaf_backwards(
+    scope: Scope, events: list[Event], oracle: Oracle, together: Collection[ast.stmt] = ()
+) -> list[Event]:
+    """Return the events of a scope, where backward calls for the gradients of tensors alone are of the kind "leaf".
 
-    Nothing is found where several optimizers step: a reset of one leaves the gradients of the others.
+    None is where several optimizers step, as a reset of one leaves the gradients of the others, and where a call is one
+    of those that are planned ``together`` with the steps.
     """
+    gradients = leaf_gradients(scope, oracle)
     if not gradients or len({event.path for event in events if event.kind == "step"}) != 1:
-        return set()
+        return events
     places = sorted(scope.location(statement).order for statement, _ in gradients)
-    return {
-        event.statement
+    leaves = [
+        event
         for event in events
         if event.kind == "backward" and not event.problem and _is_for_leaves(event, scope, events, places)
-    }
+    ]
+    if any(event.statement in together for event in leaves):
+        return events
+    return [replace(event, kind="leaf") if event in leaves else event for event in events]
 
 
 def _is_for_leaves(event: Event, scope: Scope, events: Sequence[Event], places: Sequence[int]) -> bool:

@@ -211,7 +211,7 @@ def _planned_parts(
         _plan_leaves(plan, ctx, units, parts, of_leaves, graphs=graphs, recording=handed["recording"])
         left = of_leaves.difference(unit.statement for unit in plan.leaves.units)
         for scope in (scope for part in planned for scope in part):
-            left |= set() if all(isinstance(one, TrainingUnit) for one in scope.results) else set(scope.leaves)
+            left |= set() if all(isinstance(one, TrainingUnit) for one in scope.results) else scope.leaves
         if not left:
             return planned
         refused |= left

@@ -10,7 +10,7 @@ All calls that touch the gradients of an optimizer change together, or none does
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from torch2ms.translator.effects.dataflow import effects
@@ -39,7 +39,11 @@ class Planned:
     stays: bool = False  # gradients are read, or it is the closure of a step
     is_fixed: bool = False  # the closure of a step, a function that steps with one, or one that is handed a loss
     before: Sequence[Result] | None = None  # what was planned for it before its calls were recorded
-    leaves: Collection[ast.stmt] = ()  # backward calls that are there for the gradients of tensors
+
+    @property
+    def leaves(self) -> set[ast.stmt]:
+        """The backward calls that are there for the gradients of tensors."""
+        return {event.statement for event in self.events if event.kind == "leaf"}
 
     def forget(self) -> None:
         """Go back to what was planned before calls of the scope were recorded."""

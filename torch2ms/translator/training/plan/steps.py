@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from torch2ms.translator.effects.dataflow import names_in
 from torch2ms.translator.effects.loss_arguments import hands_over
@@ -14,7 +13,7 @@ from torch2ms.translator.training.find.callees import LookUp
 from torch2ms.translator.training.find.closures import find_closures
 from torch2ms.translator.training.find.events import Wrappers, find_events
 from torch2ms.translator.training.find.gradient_flow import GradientFlow
-from torch2ms.translator.training.find.leaf_backwards import find_leaf_backwards, leaf_gradients
+from torch2ms.translator.training.find.leaf_backwards import with_leaf_backwards
 from torch2ms.translator.training.find.scope import ProjectFile
 from torch2ms.translator.training.model import RecordedCall, TrainingUnit, UnitLeft
 from torch2ms.translator.training.naming import Names
@@ -73,25 +72,17 @@ def find_parts(
         events = find_events(scope, file, oracle, handing=handing, wrappers=wrappers)
         file.machinery |= {id(event.call) for event in events if event.kind in ("backward", "zero", "step")}
         file.quiet |= {id(event.call) for event in events if event.kind in ("backward", "zero")}
+        events = with_leaf_backwards(scope, events, oracle, together)
         if scope.node in wrapping:
             parts.append(Planned(scope, oracle, events, [*update_kept(events)], True, True))
             continue
-        gradients = leaf_gradients(scope, oracle)
-        leaves = find_leaf_backwards(scope, events, gradients)
-        leaves = leaves if leaves.isdisjoint(together) else set()
-        planner = ScopePlanner(
-            scope, file, flow, oracle, Names(taken), closures,
-            [replace(event, kind="leaf") if event.statement in leaves else event for event in events],
-            keeping, handing, adding,
-            gradients if leaves else (),
-        )  # fmt: skip
-        planned = planner.plan()
-        closure = closures.of.get(scope.node)
+        planner = ScopePlanner(scope, file, flow, oracle, Names(taken), closures, events, keeping, handing, adding)
+        planned, closure = planner.plan(), closures.of.get(scope.node)
         if closure is not None and not any(isinstance(unit, TrainingUnit) for unit in planned):
             closures.leave(closure, f"{closure.function.name} has no backward call that can be rewritten")
         stays = bool(planner.reads) or closure is not None or planner.is_shared
         is_fixed = closure is not None or planner.has_closures or planner.is_taker
-        parts.append(Planned(scope, oracle, planner.events, planned, stays, is_fixed, leaves=leaves))
+        parts.append(Planned(scope, oracle, planner.events, planned, stays, is_fixed))
     if recording:
         record_left(parts, reaching=reaching)
     return parts

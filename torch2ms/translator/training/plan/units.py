@@ -15,6 +15,7 @@ from torch2ms.translator.training.find.closures import Closures
 from torch2ms.translator.training.find.events import Event, find_obstacle, placed_gradients
 from torch2ms.translator.training.find.gradient_flow import GradientFlow
 from torch2ms.translator.training.find.gradient_reads import find_reads, place_reads
+from torch2ms.translator.training.find.leaf_backwards import leaf_gradients
 from torch2ms.translator.training.find.scope import ProjectFile, Scope
 from torch2ms.translator.training.find.shared_values import find_used_twice
 from torch2ms.translator.training.model import Clip, Closure, Place, RecordedCall, Shape, TrainingUnit, UnitLeft
@@ -88,10 +89,10 @@ class ScopePlanner:
         keeping: bool,
         handing: bool,
         adding: bool,
-        of_leaves: Sequence[tuple[ast.stmt, ast.Attribute]] = (),
     ) -> None:
         self.scope = scope
-        self.of_leaves = of_leaves  # gradients that backward calls of the kind "leaf" give
+        has_leaves = any(event.kind == "leaf" for event in events)
+        self.of_leaves = leaf_gradients(scope, oracle) if has_leaves else []  # they are not the units' concern
         self.file = file
         self.flow = flow
         self.oracle = oracle
