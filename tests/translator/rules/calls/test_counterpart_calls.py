@@ -159,3 +159,17 @@ def test_pipelines_and_autoencoders_of_diffusers() -> None:
     assert "mindspore_dtype=ms.float16)\n" in text
     assert "pipe('a', return_dict=True).images[0]" in text
     assert "vae.decode(z, return_dict=True).sample + scheduler.step(z, t, x, return_dict=True).prev_sample" in text
+
+
+def test_a_network_around_a_loaded_one_leaves_it_in_eval_mode() -> None:
+    """As PyTorch has it: ``from_pretrained`` ends with ``eval()``, and a new network around it is in train mode."""
+    text = translated(
+        "import torch.nn as nn\nfrom transformers import AutoModel\n\n\n"
+        "class Head(nn.Module):\n"
+        "    def __init__(self, name):\n"
+        "        super().__init__()\n"
+        "        self.bert = AutoModel.from_pretrained(name)\n"
+        "        self.drop = nn.Dropout(0.1)\n\n\n"
+        "net = Head('x')\nnet(1)\n"
+    )
+    assert "net = mode.trained(Head('x'))\nnet(1)\n" in text

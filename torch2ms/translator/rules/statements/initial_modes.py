@@ -125,8 +125,12 @@ def _trains(call: ast.Call) -> bool:
 
 
 def _sets_eval(node: ast.AST) -> bool:
-    """Whether a node is ``layer.eval()`` or ``layer.train(False)``."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
+    """Whether a node is ``layer.eval()`` or ``layer.train(False)``, or loads a network, as transformers do: in eval mode."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    if node.func.attr == "from_pretrained":
+        return True
+    if node.keywords:
         return False
     given = [getattr(value, "value", None) for value in node.args]
     return (node.func.attr, given) in (("eval", []), ("train", [False]))
