@@ -125,7 +125,7 @@ def _trains(call: ast.Call) -> bool:
 
 
 def _sets_eval(node: ast.AST) -> bool:
-    """Whether a node is ``layer.eval()`` or ``layer.train(False)``, or loads a network in eval mode, as transformers do."""
+    """Whether a node is ``layer.eval()``, ``layer.train(False)``, or loads a network in eval mode (transformers)."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
     if node.func.attr == "from_pretrained":
