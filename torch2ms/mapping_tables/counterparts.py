@@ -29,6 +29,7 @@ __all__ = [
     "Counterparts",
     "Place",
     "counterparts",
+    "disagreement",
     "is_staying",
     "needed_by",
     "place_of",
@@ -285,6 +286,18 @@ def proof_of(name: str) -> str:
         f"{proof['verdict']}, executed on CPU with stand-in kernels, {proof['with']}: outputs within"
         f" {proof['output']:.1e} of PyTorch in float64 (PyTorch's own float32: {proof['output_floor']:.1e}), gradients"
         f" within {proof['gradient']:.1e} ({proof['gradient_floor']:.1e})"
+    )
+
+
+def disagreement(name: str) -> str:
+    """Say how far a network is from its counterpart where they were compared and differ; empty for all others."""
+    place = place_of(name)
+    proof = _proofs().get(place.name.rpartition(".")[2]) if place is not None else None
+    if place is None or proof is None or proof["verdict"] == "agrees":
+        return ""
+    return (
+        f"{place.target} gives other numbers than {place.name}: of a tiny one the outputs are off by"
+        f" {proof['output']:.1e} ({proof['with']})"
     )
 
 

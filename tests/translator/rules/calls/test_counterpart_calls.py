@@ -173,3 +173,13 @@ def test_a_network_around_a_loaded_one_leaves_it_in_eval_mode() -> None:
         "net = Head('x')\nnet(1)\n"
     )
     assert "net = mode.trained(Head('x'))\nnet(1)\n" in text
+
+
+def test_a_network_that_was_compared_and_differs_is_marked_where_it_is_called() -> None:
+    text = (
+        "import torch\nfrom transformers import BertForMaskedLM, BertModel\n\n\n"
+        "def f(ids):\n"
+        "    return BertModel.from_pretrained('x')(ids)[0], BertForMaskedLM.from_pretrained('x')(ids).logits\n"
+    )
+    found = [d for d in translate_source(text).diagnostics if d.code == "T2M303"]
+    assert [d.symbol for d in found] == ["transformers.BertForMaskedLM"]

@@ -6,7 +6,7 @@ import ast
 
 import libcst as cst
 
-from torch2ms.mapping_tables.counterparts import counterparts
+from torch2ms.mapping_tables.counterparts import counterparts, disagreement
 from torch2ms.translator.context import Context
 from torch2ms.translator.syntax.cst_builders import build, keyword_arg
 from torch2ms.translator.values.kinds import candidates
@@ -37,6 +37,8 @@ def with_named_outputs(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.C
         if known is None:
             continue
         given = {word.arg for word in tree.keywords}
+        if method in ("calls", "generate") and (message := disagreement(name)):
+            ctx.report("T2M303", tree, message, symbol=name, advice="compare them with your weights")
         if method == "calls":
             _mark_lacking(tree, name, given, ctx)
             if known.takes_int32(name):
