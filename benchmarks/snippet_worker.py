@@ -6,6 +6,7 @@ JOBS is a JSON list of texts; the outcome of each, from number START on, is appe
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import json
 import linecache
 import pickle
@@ -93,6 +94,7 @@ def run(text: str, number: int, seed: int) -> Any:
     scope: dict[str, Any] = {"__name__": f"snippet_{number}", "fill": fill}
     start_afresh(seed)
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    faulthandler.dump_traceback_later(3 * SECONDS, exit=True)  # a kernel that never returns hears no signal
     try:
         exec(compile(text, name, "exec"), scope)
         return "value", plain(scope["out"])
@@ -101,6 +103,7 @@ def run(text: str, number: int, seed: int) -> Any:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         _settle()
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _settle() -> None:
