@@ -49,12 +49,18 @@ def read_in_steps(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
 def _may_be_sliced(tree: ast.Subscript, ctx: Context) -> bool:
     """Whether a tensor is indexed in steps or by nothing, and a gradient may be asked for on a CPU."""
     parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-    if not any(_is_stepped(part) or _may_end_at_once(part, ctx) for part in parts):
+    may_train = _may_train(ctx)
+    if not any(_is_stepped(part) or (may_train and _may_end_at_once(part, ctx)) for part in parts):
         return False
     kind = ctx.kind(tree.value)
     if not kind.known and (is_tensor_by_use(tree, ctx) or _may_be_trained(tree, ctx)):
         kind = Kind("Tensor")
     return kind.is_tensor and not kind.of.startswith(_WITHOUT_GRADIENT) and ctx.target.device in ("portable", "cpu")
+
+
+def _may_train(ctx: Context) -> bool:
+    """Whether what a file computes may be differentiated, there or in a file that imports it."""
+    return trains(ctx) or ctx.world.symbols.is_imported(ctx.path)
 
 
 def _may_be_trained(tree: ast.Subscript, ctx: Context) -> bool:
@@ -117,12 +123,13 @@ def _sliced(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> cst.Ba
     if axes is None:
         return updated
     value, elements = updated.value, list(updated.slice)
+    may_train = _may_train(ctx)
     for position, (part, axis) in enumerate(zip(parts, axes, strict=True)):
         given = elements[position].slice
         if axis is None or not isinstance(given, cst.Slice):
             continue
         first = all(not isinstance(part, ast.Slice) for part in parts[:position]) and axis >= 0
-        ends = _may_end_at_once(part, ctx)
+        ends = may_train and _may_end_at_once(part, ctx)
         if not ends and (axis == -1 or first or not _is_stepped(part)):
             continue
         value = _read(value, given, axis, _is_stepped(part), ctx)
