@@ -228,6 +228,15 @@ def copy(source: Path, destination: Path) -> float:
     return seconds
 
 
+def forget(work: Path, source: Path) -> None:
+    """Let the system drop what it keeps of the files but ``source``: whoever comes later would wait for that."""
+    for path in work.iterdir():
+        if path.is_file() and path != source:
+            handle = os.open(path, os.O_RDONLY)
+            os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(handle)
+
+
 def conversions(work: Path, gigabytes: float) -> Iterator[tuple[str, Path, Path, bool]]:
     """Yield what to convert: a title, the file, the file to write, and whether it goes back."""
     yield ".pth to .ckpt", work / "a.pth", work / "b.ckpt", False
@@ -263,7 +272,9 @@ def run_size(options: argparse.Namespace) -> int:
         torch_side.stop()
         print(f"{arrays} arrays, {size / 1e9:.2f} GB, the largest {(1 << 30) / 1e9:.2f} GB", flush=True)
         for title, source, destination, reverse in conversions(work, options.gigabytes):
+            forget(work, work / "a.pth")
             copies = [copy(work / "a.pth", work / "copy")]
+            forget(work, source)
             mindspore_side = Side(_MINDSPORE, str(work / "mindspore"), str(ROOT), rules_file(work))
             told = mindspore_side.ask("measured", "large", "Net", kwargs, str(source), str(destination), reverse)
             mindspore_side.stop()
@@ -272,6 +283,7 @@ def run_size(options: argparse.Namespace) -> int:
                 beyond += 1
                 continue
             memory, seconds, cpu = told
+            forget(work, work / "a.pth")
             copies.append(copy(work / "a.pth", work / "copy"))
             ratio = seconds / (sum(copies) / len(copies))
             fits = memory <= (1 << 30) + MEMORY and ratio <= TIME
