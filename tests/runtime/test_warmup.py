@@ -83,3 +83,10 @@ def test_batches_become_tensors_and_keep_their_type() -> None:
     assert labelled["labels"].dtype == ms.int32
     assert labelled["input_ids"].dtype == ms.int64
     assert encoded.as_labels(None) is None
+
+
+def test_the_translator_knows_the_labels_that_the_runtime_knows() -> None:
+    """Labels given by name are cast in the text, those of a batch when it runs."""
+    from torch2ms.translator.rules.calls import counterpart_calls
+
+    assert frozenset(encoded._LABELS) == counterpart_calls._LABELS

@@ -25,6 +25,7 @@ else:  # pragma: no cover - same code under its older name
     import tomli as tomllib
 
 __all__ = [
+    "MAKERS",
     "PACKAGES",
     "Counterparts",
     "Place",
@@ -56,7 +57,8 @@ _BASES = (
     ("peft", "layers", "", "peft.PeftModel"),
 )
 _FIELDS = "transformers.utils.ModelOutput"
-_MAKERS = ("from_pretrained", "from_config", "from_pipe", "from_single_file")  # class methods that make an instance
+# Class methods that make an instance of the class they are called on
+MAKERS = frozenset({"from_pretrained", "from_config", "_from_config", "from_pipe", "from_single_file"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +178,7 @@ class Counterparts:
         if place is None or place.kind not in ("stays", "classes"):
             return None
         moved = {"mindspore": _DOCUMENTED} if place.kind == "classes" else {}
-        made = {"returns": f"instance:{place.name}"} if last in _MAKERS else {}
+        made = {"returns": f"instance:{place.name}"} if last in MAKERS else {}
         return {"kind": "function", "to": [{"target": f"{place.target}.{last}", **moved}], "file": self._file, **made}
 
     @cached_property

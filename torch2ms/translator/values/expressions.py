@@ -454,7 +454,7 @@ class Expressions(Callables):
             return foreign.of_function(f"{base.of}.{name}", arguments)
         if base.name == "str":
             return Kind("list", items=(Kind("str"),)) if name == "split" else Kind("str")
-        if base.is_number or base.name in ("str", "none", "python"):
+        if base.is_number or base.name in ("str", "none", "python", "image"):  # no method of theirs gives a tensor
             return foreign.of_method(base, name, arguments)
         if base.name == "Module" and name == "apply":
             return base

@@ -9,13 +9,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from torch2ms.mapping_tables.counterparts import place_of
+from torch2ms.mapping_tables.counterparts import MAKERS, place_of
 from torch2ms.translator.values.kinds import UNKNOWN, Kind
 
 __all__ = ["asks_for_tensors", "encoded_result", "makes_own", "part_of"]
 
-# Class methods that make a network of the class they are called on
-_MAKERS = frozenset({"from_pretrained", "from_config", "_from_config"})
 _BATCH = "transformers.BatchEncoding"
 _SINGLE = frozenset({"encode", "apply_chat_template", "decode"})  # methods of tokenizers that give one array
 
@@ -49,4 +47,4 @@ def part_of(outputs: Kind, key: object, attribute: Callable[[Kind, str], Kind]) 
 
 def makes_own(name: str, bases: tuple[str, ...]) -> bool:
     """Whether a class method of a network's base makes a network of the class it is called on."""
-    return name in _MAKERS and any(place_of(base) is not None for base in bases)
+    return name in MAKERS and any(place_of(base) is not None for base in bases)

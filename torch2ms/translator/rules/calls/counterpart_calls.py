@@ -16,7 +16,9 @@ __all__ = ["as_encoded", "with_named_outputs"]
 
 _CALLED = ("Module", "instance")
 _ENCODED = "torch2ms.runtime.encoded"
-_LABELS = frozenset({"labels", "next_sentence_label", "sentence_order_label", "start_positions", "end_positions"})
+_LABELS = frozenset(
+    {"labels", "label", "next_sentence_label", "sentence_order_label", "start_positions", "end_positions"}
+)
 
 
 def with_named_outputs(updated: cst.Call, tree: ast.Call, ctx: Context) -> cst.Call:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from torch2ms.mapping_tables.counterparts import place_of
 from torch2ms.translator.context import Context
 from torch2ms.translator.effects.names_used import own
 from torch2ms.translator.effects.reads_and_writes import dotted_path
@@ -76,6 +77,8 @@ def _evaluates_parts(tree: ast.Call, ctx: Context) -> bool:
             if method is not None and any(_sets_eval(node) for node in walk(method.node)):
                 return True
             parts = [part for part in ctx.world.attributes(info.key).values() if part.name == "Module"]
+            if any(place_of(part.of) for part in parts):  # Hugging Face's: what is loaded is in eval mode
+                return True
             pending += [part.of for part in parts if ":" in part.of and "|" not in part.of and part.of not in seen]
     return False
 
@@ -93,6 +96,8 @@ def _is_given_evaluated(tree: ast.Call, ctx: Context) -> bool:
 
 def _may_be_evaluated(value: ast.AST, tree: ast.Call, ctx: Context) -> bool:
     """Whether eval mode may have been set by the function that returned a network, or by a caller that hands it on."""
+    if isinstance(value, ast.expr) and place_of(ctx.kind(value).of):
+        return True
     if isinstance(value, ast.Call):
         return _evaluates_parts(value, ctx)
     if not isinstance(value, ast.Name):
@@ -125,12 +130,8 @@ def _trains(call: ast.Call) -> bool:
 
 
 def _sets_eval(node: ast.AST) -> bool:
-    """Whether a node is ``layer.eval()``, ``layer.train(False)``, or loads a network in eval mode (transformers)."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return False
-    if node.func.attr == "from_pretrained":
-        return True
-    if node.keywords:
+    """Whether a node is ``layer.eval()`` or ``layer.train(False)``."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.keywords:
         return False
     given = [getattr(value, "value", None) for value in node.args]
     return (node.func.attr, given) in (("eval", []), ("train", [False]))
