@@ -12,8 +12,8 @@ MindSpore's, and 0 on both sides.
 
 *size*: a network of 64 MiB layers, one of 1 GiB among them. For each conversion the memory beside the network (its own
 parameters, and what MindSpore takes when it is imported) and the time, held against a copy of the same file that
-reaches the disk as well: the mean of one made just before and one made just after. The limits: the largest array and
-200 MB; 1.2 times the copy.
+reaches the disk as well: the mean of one made just before and one made just after. All read from the disk. The limits:
+the largest array and 200 MB; 1.2 times the copy.
 """
 
 from __future__ import annotations
@@ -228,10 +228,10 @@ def copy(source: Path, destination: Path) -> float:
     return seconds
 
 
-def forget(work: Path, source: Path) -> None:
-    """Let the system drop what it keeps of the files but ``source``: whoever comes later would wait for that."""
+def forget(work: Path) -> None:
+    """Let the system drop what it keeps of the files: each measurement reads from the disk, and none waits for that."""
     for path in work.iterdir():
-        if path.is_file() and path != source:
+        if path.is_file():
             handle = os.open(path, os.O_RDONLY)
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
             os.close(handle)
@@ -272,9 +272,10 @@ def run_size(options: argparse.Namespace) -> int:
         torch_side.stop()
         print(f"{arrays} arrays, {size / 1e9:.2f} GB, the largest {(1 << 30) / 1e9:.2f} GB", flush=True)
         for title, source, destination, reverse in conversions(work, options.gigabytes):
-            forget(work, work / "a.pth")
-            copies = [copy(work / "a.pth", work / "copy")]
-            forget(work, source)
+            copied = source if source.suffix != ".json" else work / "e.safetensors"
+            forget(work)
+            copies = [copy(copied, work / "copy")]
+            forget(work)
             mindspore_side = Side(_MINDSPORE, str(work / "mindspore"), str(ROOT), rules_file(work))
             told = mindspore_side.ask("measured", "large", "Net", kwargs, str(source), str(destination), reverse)
             mindspore_side.stop()
@@ -283,8 +284,8 @@ def run_size(options: argparse.Namespace) -> int:
                 beyond += 1
                 continue
             memory, seconds, cpu = told
-            forget(work, work / "a.pth")
-            copies.append(copy(work / "a.pth", work / "copy"))
+            forget(work)
+            copies.append(copy(copied, work / "copy"))
             ratio = seconds / (sum(copies) / len(copies))
             fits = memory <= (1 << 30) + MEMORY and ratio <= TIME
             beyond += not fits

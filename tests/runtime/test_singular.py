@@ -82,3 +82,10 @@ def test_covariances_are_checked() -> None:
         MultivariateNormal(_of([0.0, 0.0]), _of(INDEFINITE))
     with pytest.raises(ValueError, match=r"precision_matrix .* PositiveDefinite"):
         MultivariateNormal(_of([0.0, 0.0]), precision_matrix=_of(INDEFINITE))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (2, 0, 0)])
+def test_matrices_without_elements_are_their_own_inverses(shape: tuple[int, ...]) -> None:
+    empty = ms.Tensor(np.zeros(shape, np.float32))
+    assert functional.inverse(empty).shape == shape
+    assert functional.linalg_solve(empty, ms.Tensor(np.zeros(shape[:-1], np.float32))).shape == shape[:-1]

@@ -19,7 +19,7 @@ import mindspore as ms
 import numpy as np
 
 from . import ckpt_files, modules, networks, torch_files
-from .file_bytes import FileBytes, replace
+from .file_bytes import ChecksumError, FileBytes, replace
 from .names import torch_names
 from .tensor_headers import Entry, HeaderError, read_header
 from .tensor_values import Value
@@ -263,8 +263,8 @@ def parse(content: FileBytes, name: object, weights_only: bool = False, make: _M
         entries, metadata, data = read_header(content.view)
         if "crc32" in metadata:
             begin, end = len(content.view) - len(data), len(content.view)
-            if content.crc32(begin, end, zlib.crc32(metadata["tree"].encode())) != int(metadata["crc32"]):
-                raise CheckpointError(f"{name} is damaged: its checksum does not fit its content")
+            start = zlib.crc32(metadata["tree"].encode())
+            content.expect(begin, end, int(metadata["crc32"]), "all that it holds", start)
         arrays = {key: (entry.tag, _array(entry, data)) for key, entry in entries.items()}
         if metadata.get("torch2ms") == _FORMAT:
             return _Unpacker(arrays, name, weights_only, make).unpack(json.loads(metadata["tree"]))
@@ -272,7 +272,7 @@ def parse(content: FileBytes, name: object, weights_only: bool = False, make: _M
     except CheckpointError:
         raise
     except Exception as error:  # whatever damaged bytes lead to, in NumPy or MindSpore
-        reason = error if isinstance(error, HeaderError) else type(error).__name__
+        reason = error if isinstance(error, (HeaderError, ChecksumError)) else type(error).__name__
         raise CheckpointError(f"{name} is damaged: {reason}") from error
 
 

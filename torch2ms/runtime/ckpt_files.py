@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, NamedTuple, Tuple, Union
 
 import numpy as np
 
-from .file_bytes import FileBytes, Sink
+from .file_bytes import ChecksumError, FileBytes, Sink
 from .plain_pickles import shown
 from .tensor_values import Value, Values
 
@@ -70,8 +70,10 @@ def _end(file: FileBytes) -> int:
     end = len(file.view) - len(_CHECKSUM) - 10
     if end < 0 or file.view[end : end + len(_CHECKSUM)] != _CHECKSUM:
         return len(file.view)
-    if file.crc32(0, end) != int.from_bytes(file.view[-10:], "big"):
-        raise CkptError("its checksum does not fit its content")
+    try:
+        file.expect(0, end, int.from_bytes(file.view[-10:], "big"), "all that it holds")
+    except ChecksumError as error:
+        raise CkptError(str(error)) from error
     return end
 
 
@@ -115,8 +117,8 @@ def _joined(file: FileBytes, name: str, parts: List[_Part]) -> Union[Value, str]
         raise CkptError(f"{where} is cut off")
     flats = [np.frombuffer(file.view[part.begin : part.end], element) for part in parts]
     if len(parts) > 1:
-        return Value(flats, dtype, shape=dims, release=file.release)
-    return Value(flats[0].reshape(dims), dtype, release=file.release)
+        return Value(flats, dtype, shape=dims, file=file)
+    return Value(flats[0].reshape(dims), dtype, file=file)
 
 
 def _text(view: memoryview, field: _Field) -> str:
@@ -176,6 +178,8 @@ def write(values: Values, sink: Sink) -> None:
             left -= length
             if left <= 0:
                 break
+    for value in values.values():
+        value.checked()
 
 
 def _message(number: int, content: bytes) -> bytes:

@@ -6,6 +6,9 @@ What is read of a mapped file lies in memory until :meth:`FileBytes.release`::
     np.frombuffer(content.view[8:16], np.float32)
     content.release()
 
+Checksums of a mapped file are compared by a thread, beside what reads it; :meth:`FileBytes.checked` waits for it, and
+is called before what was read is used.
+
 A file is written beside its place, reaches the disk, and is then renamed; its SHA-256 goes to ``NAME.sha256``, which
 ``sha256sum -c`` checks. Whoever is killed in between leaves the old file, or none.
 """
@@ -22,42 +25,86 @@ import threading
 import time
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Optional, TextIO, TypeVar
+from typing import Any, BinaryIO, Callable, Optional, TextIO, Tuple, TypeVar
 
-__all__ = ["FileBytes", "Progress", "Sink", "replace", "write_atomically"]
+__all__ = ["ChecksumError", "FileBytes", "Progress", "Sink", "replace", "write_atomically"]
 
 _T = TypeVar("_T")
 _PART = 16 << 20  # bytes that are looked at, or written, at a time
 _SHOWN_EVERY = 0.2  # seconds
 
 
-class FileBytes:
-    """The bytes of a file, of which only those in use are in memory."""
+class ChecksumError(ValueError):
+    """What a file holds does not fit a checksum that stands in it."""
 
-    def __init__(self, view: memoryview, mapping: Optional[mmap.mmap] = None) -> None:
+
+class FileBytes:
+    """The bytes of a file, of which only those in use are in memory.
+
+    ``damaged`` makes what is raised where a checksum does not fit, of a text that says which.
+    """
+
+    def __init__(
+        self,
+        view: memoryview,
+        mapping: Optional[mmap.mmap] = None,
+        damaged: Callable[[str], Exception] = ChecksumError,
+    ) -> None:
         self.view = view
         self._mapping = mapping
+        self._damaged = damaged
+        self._expected: queue.Queue[Optional[Tuple[int, int, int, int, str]]] = queue.Queue()
+        self._thread: Optional[threading.Thread] = None
+        self._unfit = ""
 
     @classmethod
-    def of(cls, path: Path) -> FileBytes:
+    def of(cls, path: Path, damaged: Callable[[str], Exception] = ChecksumError) -> FileBytes:
         """Map a file. Raises OSError."""
         with open(path, "rb") as stream:
             if os.fstat(stream.fileno()).st_size == 0:  # which cannot be mapped
                 return cls(memoryview(b""))
             mapping = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        return cls(memoryview(mapping), mapping)
+        return cls(memoryview(mapping), mapping, damaged)
 
     def release(self) -> None:
         """Give the memory back that was filled by reading; it is filled anew where it is read again."""
         if self._mapping is not None and hasattr(mmap, "MADV_DONTNEED"):
             self._mapping.madvise(mmap.MADV_DONTNEED)
 
-    def crc32(self, begin: int, end: int, start: int = 0) -> int:
-        """Return the checksum of ``view[begin:end]``, continued from ``start``."""
+    def expect(self, begin: int, end: int, checksum: int, where: str, start: int = 0) -> None:
+        """Compare the CRC-32 of ``view[begin:end]``, continued from ``start``, with ``checksum``.
+
+        What does not fit raises here where the bytes are in memory, and :meth:`checked` where they are mapped.
+        """
+        if self._thread is None and self._mapping is not None:
+            self._thread = threading.Thread(target=self._compare_expected, daemon=True)
+            self._thread.start()
+        expected = begin, end, start, checksum, f"the checksum of {where} does not fit its content"
+        if self._thread is not None:
+            self._expected.put(expected)
+        elif not self._fits(*expected):
+            raise self._damaged(self._unfit)
+
+    def checked(self) -> None:
+        """Wait until every checksum is compared; raises where one does not fit."""
+        if self._thread is not None:
+            self._expected.put(None)
+            self._thread.join()
+            self._thread = None
+        if self._unfit:
+            raise self._damaged(self._unfit)
+
+    def _compare_expected(self) -> None:
+        for expected in iter(self._expected.get, None):
+            if not self._fits(*expected):
+                return
+
+    def _fits(self, begin: int, end: int, start: int, checksum: int, text: str) -> bool:
         for place in range(begin, end, _PART):
             start = zlib.crc32(self.view[place : min(place + _PART, end)], start)
             self.release()
-        return start
+        self._unfit = "" if start == checksum else text
+        return start == checksum
 
     def stream(self) -> BinaryIO:
         """Return a stream of the bytes."""

@@ -207,6 +207,9 @@ def pinv(A: Tensor, rcond: Any = None, hermitian: bool = False, *, atol: Any = N
     share = next((value for value in (rcond, rtol) if value is not None), smallest if atol is None else 0.0)
 
     def inverted(a: Any) -> Any:
+        if hermitian:  # LAPACK reads the lower triangle and the real parts of the diagonal
+            lower = np.tril(a, -1)
+            a = lower + np.conj(lower).swapaxes(-1, -2) + a.real * np.eye(a.shape[-1], dtype=a.dtype)
         if atol is None:
             return singular.pseudo_inverse(a, share)
         largest = np.linalg.svd(singular.finite(a), compute_uv=False).max(-1, initial=0.0)

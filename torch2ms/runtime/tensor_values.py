@@ -10,10 +10,12 @@ asked for::
 from __future__ import annotations
 
 import math
-from typing import Any, Callable, Dict, Iterator, List, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .file_bytes import FileBytes
 
 __all__ = ["PIECE", "Value", "Values", "is_equal"]
 
@@ -27,7 +29,7 @@ class Value:
     """One array and the name of its element type; bfloat16, which NumPy lacks, is the equal float32 array.
 
     ``held``: the array, or its elements in flat parts, which need a ``shape``; of uint16, or of float32, where the type
-    is bfloat16. ``release`` is called when a piece was read, to free what reading has filled.
+    is bfloat16. ``file``: where it lies; what reading has filled is freed when a piece was read.
     """
 
     def __init__(
@@ -36,13 +38,13 @@ class Value:
         dtype: str,
         *,
         shape: Tuple[int, ...] = (),
-        release: Callable[[], None] = lambda: None,
+        file: Optional[FileBytes] = None,
         source: str = "",
     ) -> None:
         self._held = held
         self.dtype = dtype
         self.shape = shape if isinstance(held, list) else tuple(held.shape)
-        self._release = release
+        self._file = file
         self._source = source or dtype  # the element type of what is held
 
     @property
@@ -52,7 +54,8 @@ class Value:
 
     @property
     def array(self) -> NDArray[Any]:
-        """The whole array."""
+        """The whole array. Raises where the checksum of its file does not fit."""
+        self.checked()
         if not isinstance(self._held, list):
             return self._changed(self._held)
         whole = np.empty(self.shape, self._changed(self._held[0][:0]).dtype)
@@ -62,25 +65,31 @@ class Value:
             place += piece.size
         return whole
 
+    def checked(self) -> None:
+        """Wait for the checksums of the file that holds the array; raises where one does not fit."""
+        if self._file is not None:
+            self._file.checked()
+
     def cast(self, dtype: str) -> Value:
         """Return the array in another type."""
-        return Value(self._held, dtype, shape=self.shape, release=self._release, source=self._source)
+        return Value(self._held, dtype, shape=self.shape, file=self._file, source=self._source)
 
     def reshaped(self, change: Callable[[Any], Any]) -> Value:
         """Return the array with axes of size 1 added or removed by ``change``, a function of an array."""
         held = self._held
         if isinstance(held, list):
             shape = change(np.broadcast_to(np.zeros((), bool), self.shape)).shape
-            return Value(held, self.dtype, shape=shape, release=self._release, source=self._source)
-        return Value(np.asarray(change(held)), self.dtype, release=self._release, source=self._source)
+            return Value(held, self.dtype, shape=shape, file=self._file, source=self._source)
+        return Value(np.asarray(change(held)), self.dtype, file=self._file, source=self._source)
 
     def pieces(self) -> Iterator[NDArray[Any]]:
-        """Yield the elements in their order, flat arrays of at most PIECE."""
+        """Yield the elements in their order, flat arrays of at most PIECE; :meth:`checked` is to be called as well."""
         parts = self._held if isinstance(self._held, list) else [np.ascontiguousarray(self._held).reshape(-1)]
         for part in parts:
             for begin in range(0, part.size, PIECE):
                 yield self._changed(part[begin : begin + PIECE])
-                self._release()
+                if self._file is not None:
+                    self._file.release()
 
     def raw_pieces(self) -> Iterator[NDArray[Any]]:
         """Yield the bytes of the pieces as files hold them: little-endian, bfloat16 as two bytes."""
@@ -105,6 +114,8 @@ Values = Dict[str, Value]
 
 def is_equal(one: Value, other: Value) -> bool:
     """Whether two arrays have the same elements, NaN being equal to NaN."""
+    one.checked()
+    other.checked()
     if one.shape != other.shape:
         return False
     for first, second in zip(one.pieces(), other.pieces()):

@@ -42,6 +42,8 @@ def write(content: Any, sink: Sink) -> None:
             with archive.open(part, "w", force_zip64=True) as stream:
                 for piece in pieces:
                     stream.write(memoryview(piece).cast("B"))
+    for value in tensors:
+        value.checked()
 
 
 class _Unseekable:

@@ -18,7 +18,7 @@ import mindspore as ms
 import numpy as np
 
 from .budget import Budget, BudgetError
-from .file_bytes import FileBytes
+from .file_bytes import ChecksumError, FileBytes
 from .plain_pickles import NAMES, NUMPY, Machine, Made, Name, PickleError, finished, shown
 
 __all__ = ["TorchFileError", "is_torch_file", "read"]
@@ -78,6 +78,7 @@ def read(content: Union[bytes, FileBytes], make: _Make = _tensor) -> Any:
 
     ``make`` makes them from an array in the memory of the file (read-only, maybe not contiguous) and the name of the
     element type (the array is of uint16 where that is bfloat16: the upper half of a float32).
+    Of a mapped file, :meth:`FileBytes.checked` is to be called before arrays are used.
     Raises TorchFileError where the file is damaged, is a TorchScript program, holds objects of other classes, or asks
     for more memory than a file of its size can be worth.
     """
@@ -91,7 +92,8 @@ def read(content: Union[bytes, FileBytes], make: _Make = _tensor) -> Any:
     except BudgetError as error:
         raise TorchFileError(f"the file is damaged, or meant to harm: {error}; get it anew from its source") from None
     except Exception as error:  # whatever damaged bytes lead to, in NumPy, zipfile or MindSpore
-        reason = str(error) if isinstance(error, PickleError) else f"{type(error).__name__}: {shown(str(error))}"
+        known = isinstance(error, (PickleError, ChecksumError))
+        reason = str(error) if known else f"{type(error).__name__}: {shown(str(error))}"
         raise TorchFileError(f"the file is damaged: {reason}; get it anew from its source") from error
 
 
@@ -132,8 +134,9 @@ def _stored(file: FileBytes, archive: zipfile.ZipFile, part: zipfile.ZipInfo) ->
     lengths = file.view[start - 4 : start]
     begin = start + sum(int.from_bytes(lengths[place : place + 2], "little") for place in (0, 2))
     end = begin + part.file_size
-    if end > len(file.view) or file.crc32(begin, end) != part.CRC:
-        raise zipfile.BadZipFile(f"the checksum of {shown(part.filename)} does not fit its content")
+    if end > len(file.view):
+        raise zipfile.BadZipFile(f"{shown(part.filename)} is cut off")
+    file.expect(begin, end, part.CRC, shown(part.filename))
     return file.view[begin:end]
 
 

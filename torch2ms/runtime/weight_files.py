@@ -114,7 +114,7 @@ def _load_pth(path: Path) -> Any:
 
     file = _mapped(path)
     try:
-        loaded = torch_files.read(file, lambda array, dtype: Value(array, dtype, release=file.release))
+        loaded = torch_files.read(file, lambda array, dtype: Value(array, dtype, file=file))
     except torch_files.TorchFileError as error:
         raise WeightsError(f"{path} is no file of weights that can be read: {error}") from error
     return loaded
@@ -122,7 +122,7 @@ def _load_pth(path: Path) -> Any:
 
 def _mapped(path: Path) -> FileBytes:
     try:
-        return FileBytes.of(path)
+        return FileBytes.of(path, lambda text: WeightsError(f"{path} is damaged: {text}; get it anew from its source"))
     except OSError as error:
         raise WeightsError(f"{path} cannot be read: {error.strerror or error}") from error
 
@@ -206,7 +206,7 @@ def load_mindspore(path: Path) -> Any:
     file = _mapped(path)
 
     def value(tag: str, array: Any, _: Optional[str]) -> Value:
-        return Value(array, _NAMES[tag], release=file.release)
+        return Value(array, _NAMES[tag], file=file)
 
     try:
         if path.suffix == ".ckpt" and bytes(file.view[8:9]) != b"{":
@@ -257,7 +257,7 @@ def _value(entry: Entry, data: memoryview, file: FileBytes) -> Value:
     name = _NAMES[entry.tag]
     dtype = np.dtype("uint16" if name == "bfloat16" else name).newbyteorder("<")
     array = np.frombuffer(data[entry.begin : entry.end], dtype=dtype).reshape(entry.shape)
-    return Value(array, name, release=file.release)
+    return Value(array, name, file=file)
 
 
 def write_safetensors(values: Values, path: Path, framework: str, metadata: Optional[Mapping[str, str]] = None) -> None:
@@ -284,6 +284,8 @@ def _fill(values: Values, stream: Union[Sink, BinaryIO], metadata: Mapping[str, 
     for value in values.values():
         for piece in value.raw_pieces():
             stream.write(piece.data)
+    for value in values.values():
+        value.checked()
 
 
 def _write(path: Path, write: Callable[[Sink], None], progress: Progress) -> None:

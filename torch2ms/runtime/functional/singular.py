@@ -94,16 +94,18 @@ def substituted(triangle: Any, right: Any, upper: bool, unit: bool = False) -> A
 
 
 def zero_pivots(A: Tensor) -> Any:
-    """Return the first zero on the diagonal of U, counted from 1, of each matrix; 0 where it can be inverted."""
+    """Return the first zero on the diagonal of U, counted from 1, of each matrix; 0 where there is none."""
     matrices = A.asnumpy()
     info = np.zeros(matrices.shape[:-2], np.int32)
     if not matrices.size:
         return info
+    is_square = matrices.shape[-2] == matrices.shape[-1]
     with np.errstate(invalid="ignore"):
-        signs = np.linalg.slogdet(matrices)[0]
+        signs = np.linalg.slogdet(matrices)[0] if is_square else np.zeros_like(info)
     for place in map(tuple, np.argwhere(signs == 0)):
-        diagonal = np.diagonal(eliminated(matrices[place], matrices.dtype)[0])
-        info[place] = 1 + int(np.append(diagonal[:-1] == 0, True).argmax())
+        zeros = np.diagonal(eliminated(matrices[place], matrices.dtype)[0]) == 0
+        if is_square or zeros.any():  # rounding may leave the last of a singular matrix
+            info[place] = 1 + int(np.append(zeros[:-1], True).argmax())
     return info
 
 
@@ -143,7 +145,7 @@ def plain_inverse(input: Tensor) -> Tensor:
     """Return the inverse of square matrices that have one."""
     if input.shape[-1] == 1:  # MindSpore refuses those of one element (2.10)
         return ops.reciprocal(input)
-    return ops.inverse(input)
+    return input if 0 in input.shape else ops.inverse(input)
 
 
 def inverse(input: Tensor, name: str = "linalg.inv") -> Tensor:

@@ -259,7 +259,7 @@ def rfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str]
 
 def irfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: Optional[str] = None) -> Tensor:
     """Return the real values whose two-dimensional Fourier transform is ``input``."""
-    return ops.irfft2(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.irfft2(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def fftshift(input: Tensor, dim: Any = None) -> Tensor:
@@ -291,7 +291,7 @@ def rfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = N
 
 def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
     """Return the inverse of ``rfftn``, all by default."""
-    return ops.irfftn(input, _listed(s), _listed(dim), _norm(norm))
+    return ops.irfftn(_floating(input), _listed(s), _listed(dim), _norm(norm))
 
 
 def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: Optional[str] = None) -> Tensor:
