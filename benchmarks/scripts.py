@@ -161,14 +161,14 @@ def falls(losses: Sequence[float]) -> bool:
 
 _READ = """
 import pathlib, sys
-from torch2ms_runtime import checkpoint
+from torch2ms.runtime import checkpoint  # OUT carries what its program uses, and it may not read
 for path in sys.argv[1:]:
     print(path, type(checkpoint.load(path)).__name__)
 """
 
 
 def read_checkpoints(script: Script, out: Path, log: Path) -> str:
-    """Return what is wrong with the checkpoints: missing, or not to be read by the runtime."""
+    """Return what is wrong with the checkpoints: missing, or not to be read by the whole runtime."""
     paths: list[str] = []
     for pattern in script.checkpoint:
         found = sorted((out / script.cwd).glob(pattern))
@@ -178,7 +178,7 @@ def read_checkpoints(script: Script, out: Path, log: Path) -> str:
     if not paths:
         return ""
     place = environment({})
-    place["PYTHONPATH"] = os.pathsep.join([str(out / script.cwd), str(out), place["PYTHONPATH"]])
+    place["PYTHONPATH"] = os.pathsep.join([str(out / script.cwd), str(out), str(HERE.parent), place["PYTHONPATH"]])
     done = subprocess.run(
         [sys.executable, "-c", _READ, *paths],
         capture_output=True,
