@@ -5,8 +5,13 @@ Nothing is downloaded: trained weights are read from ``$TORCH2MS_WEIGHTS/NAME.ck
 
 from __future__ import annotations
 
+import fnmatch
+from typing import Any, Dict, Iterable, List, Union
+
+from mindspore import nn
+
 from .vision.blocks import LayerNorm2d
-from .vision.building import MODELS, TRAINED, get_model, get_model_builder, list_models
+from .vision.building import TRAINED, Builder
 from .vision.convnext import *
 from .vision.densenet import *
 from .vision.efficientnet import *
@@ -21,3 +26,37 @@ from .vision.squeezenet import *
 from .vision.swin import *
 from .vision.vgg import *
 from .vision.vit import *
+
+MODELS: Dict[str, Builder] = {
+    name: made for name, made in list(globals().items()) if getattr(made, "task", "") == "classification"
+}
+_OTHERS: Dict[str, Builder] = {
+    name: made for name, made in list(globals().items()) if getattr(made, "task", "") == "segmentation"
+}
+
+
+def get_model_builder(name: str) -> Builder:
+    """Return the function that builds a network. Raises ValueError for a name that the runtime does not have."""
+    found = MODELS.get(name.lower()) or _OTHERS.get(name.lower())
+    if found is None:
+        raise ValueError(f"Unknown model {name}")
+    return found
+
+
+def get_model(name: str, **config: Any) -> nn.Cell:
+    """Return a network by its name, built with ``config``."""
+    return get_model_builder(name)(**config)
+
+
+def list_models(
+    include: Union[str, Iterable[str], None] = None, exclude: Union[str, Iterable[str], None] = None
+) -> List[str]:
+    """Return the names of the networks, sorted: those that a pattern of ``include`` and none of ``exclude`` fits."""
+
+    def fits(name: str, patterns: Union[str, Iterable[str]]) -> bool:
+        return any(
+            fnmatch.fnmatch(name, pattern) for pattern in ([patterns] if isinstance(patterns, str) else patterns)
+        )
+
+    names = sorted({*MODELS, *_OTHERS})
+    return [name for name in names if (not include or fits(name, include)) and not (exclude and fits(name, exclude))]

@@ -171,3 +171,25 @@ def test_translation_without_the_runtime_carries_none(make_tree: Callable[..., P
     source = make_tree({"a.py": "import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.add(x, x)\n"})
     translate_project(source, tmp_path / "out")
     assert not (tmp_path / "out" / NAME).exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("MODELS", "len(vision_models.MODELS)"),
+        ("list_models", "vision_models.list_models('*resnet50')"),
+        ("get_model_builder", "vision_models.get_model_builder('deeplabv3_resnet101').__name__"),
+        ("fcn_resnet50", "len(vision_models.fcn_resnet50(weights_backbone=None).trainable_params())"),
+    ],
+)
+def test_networks_that_are_asked_for_by_name_are_carried(name: str, code: str, tmp_path: Path) -> None:
+    pytest.importorskip("mindspore")
+    from torch2ms.runtime import vision_models
+
+    for path, text in carried_files({("vision_models", name)}).items():
+        (tmp_path / NAME / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / NAME / path).write_text(text)
+    program = f"from {NAME} import vision_models\nprint({code})"
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(eval(code, {"vision_models": vision_models}))

@@ -5,10 +5,9 @@ Nothing is downloaded: trained weights are read from ``$TORCH2MS_WEIGHTS/NAME.ck
 
 from __future__ import annotations
 
-import fnmatch
 import os
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, List, Optional, Union
+from typing import Any, Callable, Dict, Optional, Union
 
 from mindspore import Parameter, nn
 
@@ -16,22 +15,17 @@ from .. import checkpoint
 from ..kinds import Kind
 
 __all__ = [
-    "MODELS",
-    "OTHERS",
     "TRAINED",
+    "Builder",
     "Network",
     "fill_layers",
-    "get_model",
-    "get_model_builder",
-    "list_models",
     "make_divisible",
     "named",
+    "weights_file",
 ]
 
 TRAINED = "trained"  # what a name of trained weights stands for: there is one file a network
 Builder = Callable[..., nn.Cell]
-MODELS: Dict[str, Builder] = {}  # the classifiers
-OTHERS: Dict[str, Builder] = {}  # what is asked for by name besides: networks for segmentation
 
 
 class Network(nn.Cell, metaclass=Kind):
@@ -63,10 +57,9 @@ def named(
     kind: Callable[..., nn.Cell],
     *structure: Any,
     trained: Optional[Callable[[Dict[str, Any]], Callable[[nn.Cell], None]]] = None,
-    registry: Dict[str, Builder] = MODELS,
     **fixed: Any,
 ) -> Builder:
-    """Return the function that builds the network ``name``, and enter it in ``registry``.
+    """Return the function that builds the classifier ``name``.
 
     ``trained``: for networks whose trained form has other options. It changes these, and returns what is to be done
     to the network once it has its weights.
@@ -86,7 +79,7 @@ def named(
 
     build.__name__ = build.__qualname__ = name
     build.__doc__ = f"{name}, in train mode; ``pretrained`` or ``weights``: with trained weights (module docstring)."
-    registry[name] = build
+    build.task = "classification"  # type: ignore[attr-defined]
     return build
 
 
@@ -99,30 +92,3 @@ def weights_file(name: str) -> Path:
             " torch2ms convert-weights, and name the folder in TORCH2MS_WEIGHTS"
         )
     return path
-
-
-def get_model_builder(name: str) -> Builder:
-    """Return the function that builds a network. Raises ValueError for a name that the runtime does not have."""
-    found = MODELS.get(name.lower()) or OTHERS.get(name.lower())
-    if found is None:
-        raise ValueError(f"Unknown model {name}")
-    return found
-
-
-def get_model(name: str, **config: Any) -> nn.Cell:
-    """Return a network by its name, built with ``config``."""
-    return get_model_builder(name)(**config)
-
-
-def list_models(
-    include: Union[str, Iterable[str], None] = None, exclude: Union[str, Iterable[str], None] = None
-) -> List[str]:
-    """Return the names of the networks, sorted: those that a pattern of ``include`` and none of ``exclude`` fits."""
-
-    def fits(name: str, patterns: Union[str, Iterable[str]]) -> bool:
-        return any(
-            fnmatch.fnmatch(name, pattern) for pattern in ([patterns] if isinstance(patterns, str) else patterns)
-        )
-
-    names = sorted({*MODELS, *OTHERS})
-    return [name for name in names if (not include or fits(name, include)) and not (exclude and fits(name, exclude))]

@@ -13,8 +13,10 @@ from mindspore import Tensor, nn, ops
 
 from .. import checkpoint, layers
 from .. import functional as F
-from .building import MODELS, OTHERS, TRAINED, Builder, Network, weights_file
+from .building import TRAINED, Builder, Network, weights_file
 from .intermediate import IntermediateLayerGetter
+from .mobilenet import mobilenet_v3_large
+from .resnet import resnet50, resnet101
 
 __all__ = [
     "ASPP",
@@ -188,8 +190,8 @@ def _lraspp_of_mobilenet(backbone: nn.Cell, num_classes: int, aux: bool) -> nn.C
     return LRASPP(getter, features[low].out_channels, features[high].out_channels, num_classes)
 
 
-def _named(name: str, make: Callable[[nn.Cell, int, bool], nn.Cell], backbone: str, **settings: Any) -> Builder:
-    """Return the function that builds the network ``name``, and enter it in OTHERS."""
+def _named(name: str, make: Callable[[nn.Cell, int, bool], nn.Cell], backbone: Builder, **settings: Any) -> Builder:
+    """Return the function that builds the network ``name``."""
 
     def build(
         pretrained: Any = False,
@@ -207,7 +209,7 @@ def _named(name: str, make: Callable[[nn.Cell, int, bool], nn.Cell], backbone: s
             raise ValueError("The parameter 'aux_loss' expected value True but got False instead.")
         if trained or pretrained_backbone is False or weights_backbone is False:
             weights_backbone = None
-        body = MODELS[backbone](weights=weights_backbone, **settings)
+        body = backbone(weights=weights_backbone, **settings)
         network = make(body, 21 if num_classes is None else num_classes, bool(aux_loss) or trained)
         if trained:
             checkpoint.load_network(network, weights_file(name))
@@ -215,18 +217,16 @@ def _named(name: str, make: Callable[[nn.Cell, int, bool], nn.Cell], backbone: s
 
     build.__name__ = build.__qualname__ = name
     build.__doc__ = f"{name}, in train mode; its backbone is trained unless ``weights_backbone`` is None."
-    OTHERS[name] = build
+    build.task = "segmentation"  # type: ignore[attr-defined]
     return build
 
 
 _FINE = {"replace_stride_with_dilation": (False, True, True)}
-fcn_resnet50 = _named("fcn_resnet50", _of_resnet(FCN, FCNHead), "resnet50", **_FINE)
-fcn_resnet101 = _named("fcn_resnet101", _of_resnet(FCN, FCNHead), "resnet101", **_FINE)
-deeplabv3_resnet50 = _named("deeplabv3_resnet50", _of_resnet(DeepLabV3, DeepLabHead), "resnet50", **_FINE)
-deeplabv3_resnet101 = _named("deeplabv3_resnet101", _of_resnet(DeepLabV3, DeepLabHead), "resnet101", **_FINE)
+fcn_resnet50 = _named("fcn_resnet50", _of_resnet(FCN, FCNHead), resnet50, **_FINE)
+fcn_resnet101 = _named("fcn_resnet101", _of_resnet(FCN, FCNHead), resnet101, **_FINE)
+deeplabv3_resnet50 = _named("deeplabv3_resnet50", _of_resnet(DeepLabV3, DeepLabHead), resnet50, **_FINE)
+deeplabv3_resnet101 = _named("deeplabv3_resnet101", _of_resnet(DeepLabV3, DeepLabHead), resnet101, **_FINE)
 deeplabv3_mobilenet_v3_large = _named(
-    "deeplabv3_mobilenet_v3_large", _deeplab_of_mobilenet, "mobilenet_v3_large", dilated=True
+    "deeplabv3_mobilenet_v3_large", _deeplab_of_mobilenet, mobilenet_v3_large, dilated=True
 )
-lraspp_mobilenet_v3_large = _named(
-    "lraspp_mobilenet_v3_large", _lraspp_of_mobilenet, "mobilenet_v3_large", dilated=True
-)
+lraspp_mobilenet_v3_large = _named("lraspp_mobilenet_v3_large", _lraspp_of_mobilenet, mobilenet_v3_large, dilated=True)
