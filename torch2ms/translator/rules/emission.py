@@ -27,7 +27,7 @@ from torch2ms.translator.syntax.cst_builders import as_tuple, bare, build, fix_c
 from torch2ms.translator.values.families import RECURRENT
 from torch2ms.translator.values.kinds import Kind
 
-__all__ = ["STARRED", "ContextArgument", "choose_row", "emit_call", "fits"]
+__all__ = ["STARRED", "ContextArgument", "choose_row", "emit_call", "fits", "with_numbers"]
 
 STARRED = "arguments are passed with * or **, so that they cannot be renamed"
 
@@ -64,6 +64,19 @@ class ContextArgument:
         """Return a call of a runtime function on ``args``, or on the argument itself when there are none."""
         callee = self.ctx.reference(f"torch2ms.runtime.{name}")
         return cst.Call(callee, [cst.Arg(arg) for arg in args or (self.code,)])
+
+
+def with_numbers(bound: BoundCall | None, tree: ast.Call, ctx: Context) -> BoundCall | None:
+    """Return the call of a layer with ints for tensors that are sizes: PyTorch takes ``nn.Embedding(ids.max(), 5)``."""
+    if bound is None or ctx.kind(tree).name != "Module" or ctx.kind(tree.func).name != "api":
+        return bound
+    made = dict(bound.arguments)
+    for name, given in bound.arguments.items():
+        parameter = bound.signature.get(name)
+        if parameter is not None and parameter.default is None and ctx.kind(given.tree).is_tensor:
+            code = build("int({x})", x=given.code)
+            made[name] = replace(given, code=code, arg=given.arg.with_changes(value=code))
+    return replace(bound, arguments=made)
 
 
 def fits(option: MappedTo, bound: BoundCall | None, row: Row, ctx: Context) -> str | None:

@@ -88,7 +88,7 @@ def builtin_result(name: str, node: ast.Call, arguments: list[Kind], attribute: 
         result = first if len(arguments) > 1 else element_of(first)
         for kind in arguments[1:]:
             result = join(result, kind)
-        return result if result.name in ("int", "float", "ndarray") else UNKNOWN
+        return result if result.name in ("int", "float", "ndarray", "Tensor") else UNKNOWN
     if name == "abs":
         return Kind("Tensor", first.of) if first.name == "Parameter" else first
     if name == "getattr" and len(node.args) >= 2:

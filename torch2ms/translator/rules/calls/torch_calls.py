@@ -42,7 +42,7 @@ from torch2ms.translator.rules.calls.reserved_names import rename_call
 from torch2ms.translator.rules.calls.starred import through_function, unpacked
 from torch2ms.translator.rules.calls.unbound_methods import as_bound, rewrite_unbound
 from torch2ms.translator.rules.calls.untyped_receivers import state_call, told, untyped_call
-from torch2ms.translator.rules.emission import STARRED, choose_row, emit_call, fits
+from torch2ms.translator.rules.emission import STARRED, choose_row, emit_call, fits, with_numbers
 from torch2ms.translator.rules.expressions.operators import doubled_arguments, promoted, rewrite_builtin, settled
 from torch2ms.translator.rules.made_parameters import owning
 from torch2ms.translator.rules.recipes import RECIPES, CallSite, Leave, Replace
@@ -365,7 +365,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         ctx.report(code, tree, f"{row.name} has no equivalent for {where}", symbol=row.name)
         return ctx.left_call(updated, tree, row.name)
     _tell_failure(row, tree, ctx)
-    bound = bind(tree, updated, ctx.tables.signature(row.name))
+    bound = with_numbers(bind(tree, updated, ctx.tables.signature(row.name)), tree, ctx)
     obstacles: list[str] = []
     for option in by_edges(options, tree, ctx):
         obstacle = fits(option, bound, row, ctx)
