@@ -24,7 +24,7 @@ def _load(mapping: tuple[str, ...]) -> Tables:
     return load(mapping)
 
 
-@click.command()
+@click.command(short_help="Explain one mapping, or one diagnostic.")
 @click.argument("name")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
@@ -52,7 +52,7 @@ def tables() -> None:
     """Look at the mapping tables and check them."""
 
 
-@tables.command()
+@tables.command(short_help="Check every row against the catalogues.")
 @click.option("--announced", is_flag=True, help="Also list the changes that MindSpore announces for the targets.")
 @_MAPPING
 def lint(announced: bool, mapping: tuple[str, ...]) -> int:
@@ -74,7 +74,7 @@ def lint(announced: bool, mapping: tuple[str, ...]) -> int:
     return 1 if problems else 0
 
 
-@tables.command()
+@tables.command(short_help="Show how much of PyTorch's API has rows.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def coverage(form: str, mapping: tuple[str, ...]) -> None:
@@ -100,7 +100,7 @@ def _outline(value: object, indent: str = "") -> list[str]:
     return lines
 
 
-@tables.command()
+@tables.command(short_help="Print rows as JSON.")
 @click.argument("prefix", default="")
 @_MAPPING
 def dump(prefix: str, mapping: tuple[str, ...]) -> None:
@@ -113,7 +113,7 @@ def dump(prefix: str, mapping: tuple[str, ...]) -> None:
     click.echo(json.dumps(rows, indent=1))
 
 
-@tables.command()
+@tables.command(short_help="Print a new row, to be filled in.")
 @click.argument("name")
 @_MAPPING
 def new(name: str, mapping: tuple[str, ...]) -> None:
