@@ -31,9 +31,10 @@ def _load(mapping: tuple[str, ...]) -> Tables:
 @language_option
 def explain(name: str, form: str, mapping: tuple[str, ...]) -> None:
     """Explain one mapping (torch.nn.Conv2d), by release and device and with its proof, or one diagnostic (T2M201)."""
-    from torch2ms.diagnostics import CODES
+    from torch2ms.diagnostics import CODES, code_named
 
-    if name.upper().startswith("T2M") and name.upper() not in CODES:
+    code = code_named(name)
+    if code is None and name.upper().startswith("T2M"):
         raise UsageError(f"there is no diagnostic {name}", advice=f"known are {', '.join(CODES)}")
     from torch2ms.mapping_tables.explain import explain as explain_name
     from torch2ms.mapping_tables.explain import explain_code
@@ -43,7 +44,7 @@ def explain(name: str, form: str, mapping: tuple[str, ...]) -> None:
 
         click.echo(json.dumps(explained(_load(mapping), name), indent=1, ensure_ascii=False))
         return
-    text = explain_code(name.upper()) if name.upper() in CODES else explain_name(_load(mapping), name)
+    text = explain_code(code) if code is not None else explain_name(_load(mapping), name)
     click.echo(text, nl=not text.endswith("\n"))
 
 

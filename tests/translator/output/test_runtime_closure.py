@@ -171,3 +171,10 @@ def test_translation_without_the_runtime_carries_none(make_tree: Callable[..., P
     source = make_tree({"a.py": "import torch\n\n\ndef f(x: torch.Tensor):\n    return torch.add(x, x)\n"})
     translate_project(source, tmp_path / "out")
     assert not (tmp_path / "out" / NAME).exists()
+
+
+def test_what_advice_names_is_carried(make_tree: Callable[..., Path], tmp_path: Path) -> None:
+    source = make_tree({"a.py": "import torch.utils.data as d\n\n\ndef f(x):\n    return d.StackDataset(x)\n"})
+    report = translate_project(source, tmp_path / "out")
+    assert "write a torch2ms_runtime.data.Dataset" in report.diagnostics[0].advice
+    assert "class Dataset" in (tmp_path / "out" / NAME / "data.py").read_text("utf-8")

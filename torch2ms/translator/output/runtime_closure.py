@@ -20,9 +20,11 @@ from functools import lru_cache
 
 from torch2ms.translator.output.runtime_module import EVERYTHING, Parts, is_module, module_of
 
-__all__ = ["carried_files", "reached_names", "used_names"]
+__all__ = ["advised_names", "carried_files", "reached_names", "used_names"]
 
 _IMPORTED = re.compile(r"[ \t]*from ({name}(?:\.\w+)*) import (\([^)]*\)|[^\n#]+)|[ \t]*import ({name}[^\n#]*)")
+
+_ADVISED = re.compile(r"\btorch2ms_runtime\.(\w+(?:\.\w+)*)")
 
 
 def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
@@ -57,6 +59,12 @@ def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
             if re.search(rf"(?<![\w.]){re.escape(alias)}\b(?!\s*\.|\s*=[^=])", text) and _is_value(text, alias):
                 found.update((*path, EVERYTHING) for path in aliases[alias])
     return found
+
+
+def advised_names(texts: Iterable[str]) -> set[tuple[str, ...]]:
+    """Return the dotted names that advice tells the user to write: ``torch2ms_runtime.data.Dataset``."""
+    found = {tuple(name.split(".")) for text in texts for name in _ADVISED.findall(text)}
+    return {(*path, EVERYTHING) if is_module(path) else path for path in found}
 
 
 def _bound(match: re.Match[str], name: str) -> list[tuple[str, tuple[str, ...]]]:

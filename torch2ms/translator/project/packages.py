@@ -69,7 +69,10 @@ def _taking(package: str, is_pure: bool | None) -> str:
     """Say whether a package can be translated with the project; None: it is not known to be pure Python."""
     if is_pure is False:
         return "it has compiled parts, which cannot be translated: replace what is used of it"
-    return f"{'' if is_pure else 'where it is pure Python, '}take it along: --with {package}"
+    taken = f"{'' if is_pure else 'where it is pure Python, '}take it along: --with {package}"
+    if package in _distributions():
+        return taken
+    return f"{taken} (installed beside torch2ms first, or the folder of its source)"
 
 
 def _is_pure(package: str) -> bool | None:
