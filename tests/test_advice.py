@@ -16,7 +16,7 @@ from torch2ms.diagnostics import CODES
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
 from torch2ms.mapping_tables.loader import load
 from torch2ms.reports.todo import tasks
-from torch2ms.translator.output.runtime_closure import advised_names, carried_files
+from torch2ms.translator.output.runtime_closure import carried_files, used_names
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -100,7 +100,7 @@ def test_names_that_are_said_to_be_translated_have_a_target() -> None:
 
 def test_names_of_the_runtime_are_carried_into_out() -> None:
     """A file of OUT that names them can be run: what advice names is part of the runtime that OUT holds."""
-    used = advised_names(TEXTS)
+    used = used_names((f"# TORCH2MS T2M201: {text}" for text in TEXTS), "torch2ms_runtime")
     assert ("data", "Dataset") in used
     assert ("datasets", "VisionDataset") in used
     carried = "\n".join(carried_files(used).values())

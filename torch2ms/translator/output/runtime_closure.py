@@ -20,15 +20,13 @@ from functools import lru_cache
 
 from torch2ms.translator.output.runtime_module import EVERYTHING, Parts, is_module, module_of
 
-__all__ = ["advised_names", "carried_files", "reached_names", "used_names"]
+__all__ = ["carried_files", "reached_names", "used_names"]
 
 _IMPORTED = re.compile(r"[ \t]*from ({name}(?:\.\w+)*) import (\([^)]*\)|[^\n#]+)|[ \t]*import ({name}[^\n#]*)")
 
-_ADVISED = re.compile(r"\btorch2ms_runtime\.(\w+(?:\.\w+)*)")
-
 
 def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
-    """Return the dotted names, below the runtime called ``name``, that Python texts use.
+    """Return the dotted names, below the runtime called ``name``, that Python texts use, or name in a comment.
 
     A name that ends in ``"*"`` stands for all that a module holds.
     """
@@ -45,10 +43,11 @@ def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
                     aliases.setdefault(alias, set()).add(path)
                     here.add(alias)
                 found.add(path)
-        for quoted in re.findall(rf"""["']{re.escape(name)}\.([\w.]+)["']""", text):  # importlib.import_module(...)
-            path = tuple(quoted.split("."))
+        rest = pattern.sub("", text)
+        for named in re.findall(rf"\b{re.escape(name)}\.(\w+(?:\.\w+)*)", rest):  # in a string, or in advice
+            path = tuple(named.split("."))
             found.add((*path, EVERYTHING) if is_module(path) else path)
-        holders.append((pattern.sub("", text), here))
+        holders.append((rest, here))
     for text, here in holders:
         # A text inside a string (exec, eval, a doctest) may name a member as well; hence text, not the syntax tree.
         for alias, paths in aliases.items():
@@ -59,12 +58,6 @@ def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
             if re.search(rf"(?<![\w.]){re.escape(alias)}\b(?!\s*\.|\s*=[^=])", text) and _is_value(text, alias):
                 found.update((*path, EVERYTHING) for path in aliases[alias])
     return found
-
-
-def advised_names(texts: Iterable[str]) -> set[tuple[str, ...]]:
-    """Return the dotted names that advice tells the user to write: ``torch2ms_runtime.data.Dataset``."""
-    found = {tuple(name.split(".")) for text in texts for name in _ADVISED.findall(text)}
-    return {(*path, EVERYTHING) if is_module(path) else path for path in found}
 
 
 def _bound(match: re.Match[str], name: str) -> list[tuple[str, tuple[str, ...]]]:

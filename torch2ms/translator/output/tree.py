@@ -15,12 +15,7 @@ from torch2ms.mapping_tables.counterparts import PACKAGES, needed_by
 from torch2ms.reports.model import Report
 from torch2ms.translator.output.emit import MANIFEST_NAME, OutFile, emit
 from torch2ms.translator.output.file_result import FileResult
-from torch2ms.translator.output.runtime_closure import (
-    advised_names,
-    carried_files,
-    reached_names,
-    used_names,
-)
+from torch2ms.translator.output.runtime_closure import carried_files, reached_names, used_names
 from torch2ms.translator.project.out_names import RUNTIME_NAME, SIGNPOST_START, TakenNames, report_name
 from torch2ms.translator.project.package_sources import is_place
 from torch2ms.translator.project.packages import requires_torch
@@ -145,7 +140,7 @@ def write_output(
     taken = TakenNames(file.path for file in project.files)
     folder_name = report_name(project)
     reports = (OutFile(f"{folder_name}/{name}", data=data) for name, data in rendered(report))  # one at a time
-    runtime = _runtime(project, results, generated, report, options)
+    runtime = _runtime(project, results, generated, options)
     tree = _tree(project, results, [folder_name, *([options.package] if runtime else [])])
     files = [*tree, *_generated(generated), *runtime]
     leading = [options.package] if options.runtime == "copied" else []
@@ -207,13 +202,9 @@ def _generated(files: Mapping[str, str]) -> Iterator[OutFile]:
 
 
 def _runtime(
-    project: Project,
-    results: Mapping[str, FileResult],
-    generated: Mapping[str, str],
-    report: Report,
-    options: Options,
+    project: Project, results: Mapping[str, FileResult], generated: Mapping[str, str], options: Options
 ) -> list[OutFile]:
-    """Return the runtime's files, with what OUT's code or advice names and no more, so that OUT needs no torch2ms."""
+    """Return the runtime's files, with what the code of OUT reaches and no more, so that OUT needs no torch2ms."""
     if options.runtime != "copied":
         return []
     texts = [*_code(results), *(text for path, text in generated.items() if path.endswith(".py"))]
@@ -221,7 +212,7 @@ def _runtime(
     if any(file.path.startswith(own) for file in project.files):  # of an earlier translation, whose code uses it
         copied = (file for file in project.python_files if not file.path.startswith(own))
         texts += [_text(file) for file in copied if (found := results.get(file.path)) is None or found.text is None]
-    used = used_names(texts, options.package) | advised_names(item.advice for item in report.diagnostics)
+    used = used_names(texts, options.package)
     return [OutFile(own + path, data=text.encode()) for path, text in carried_files(used).items()] if used else []
 
 
