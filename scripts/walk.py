@@ -2,9 +2,9 @@
 
     python scripts/walk.py [PYTHON [SITE]]
 
-In a fresh folder, every command of the page is run as it stands, with ``torch2ms`` and ``python`` of an interpreter that has both
-frameworks; SITE is a folder with the torch2ms to be walked with, such as one that a wheel was installed into. What the
-page promises is looked for behind each step. Then SRC and OUT are both changed, and ``torch2ms update`` merges them.
+In a fresh folder, every command of the page is run as it stands, with ``torch2ms`` and ``python`` of an interpreter
+that has both frameworks; SITE is a folder with the torch2ms to be walked with, such as a wheel was unpacked into.
+What the page promises is looked for at the end. Then SRC and OUT are both changed, and ``torch2ms update`` merges them.
 """
 
 from __future__ import annotations

@@ -161,6 +161,10 @@ def test_a_message_is_translated_whole_or_not_at_all() -> None:
         assert told("x if y else z is looked up at run time") == "x if y else z 在运行时才查找"
         for text in ("the cat sat", "torch.foo: the cat sat", "a new thing has no MindSpore equivalent"):
             assert told(text) == text
+        assert told("where it is pure Python, take it along: --with l").endswith("随项目一起翻译：--with l")
+        assert told("take it along: --with lib (installed beside torch2ms first, or the folder of its source)") == (
+            "随项目一起翻译：--with lib（须先安装在 torch2ms 所在环境中，或给出其源码目录）"
+        )
         assert told("tensor: take it out") == "tensor：请删除它"  # a name stays, whatever it means as a word
     assert told("torch.foo has no MindSpore equivalent") == "torch.foo has no MindSpore equivalent"
 

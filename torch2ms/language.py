@@ -146,7 +146,7 @@ def _fillings(literals: Sequence[str], text: str) -> Iterator[tuple[str, ...]]:
     while start >= 0:
         for rest in _fillings(literals[1:], text[start + len(literals[0]) :]):
             yield (text[:start], *rest)
-        start = text.find(literals[0], start + 1) if literals[0] else -1
+        start = text.find(literals[0], start + 1)
 
 
 def _value(language: str, value: str, kind: str) -> str | None:
