@@ -215,3 +215,19 @@ def test_the_page_is_chinese(tmp_path: Path) -> None:
     assert "诊断" not in english
     assert json.dumps("torch.linalg.ldl_factor 没有对应的 MindSpore 接口")[1:-1] in chinese
     assert json.dumps("请用可翻译的 torch.linalg.solve 求解方程组")[1:-1] in chinese
+
+
+def test_help_and_errors_speak_the_language_for_the_command_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run(["--lang", "zh", "translate", "--help"]) == 0
+    assert "目标 MindSpore 版本。  [默认：2.10]" in capsys.readouterr().out
+    assert language.current() == "en"
+    monkeypatch.setenv("TORCH2MS_LANG", "zh")
+    assert run(["scan", "/nowhere/at/all"]) == 2
+    assert "错误：/nowhere/at/all 不存在" in capsys.readouterr().err
+    assert run(["explian"]) == 2
+    assert "错误：没有命令 'explian'。" in capsys.readouterr().err
+    monkeypatch.setenv("TORCH2MS_LANG", "xx")
+    assert run(["--help"]) == 2
+    assert "TORCH2MS_LANG: xx is none of en, zh" in capsys.readouterr().err

@@ -26,7 +26,7 @@ from torch2ms.cli_translate import scan, translate, update
 from torch2ms.cli_verify import convert_weights, demo, verify
 from torch2ms.config import NEWEST, OLDEST
 from torch2ms.errors import Torch2msError, UsageError
-from torch2ms.language import LANGUAGES, told, tr, use
+from torch2ms.language import LANGUAGES, current, speaking, told, tr, use
 from torch2ms.reports.escape import shortened
 
 __all__ = ["command", "main", "run"]
@@ -74,6 +74,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal or locale without the characters is no reason to fail
             stream.reconfigure(errors="backslashreplace")
+    with speaking(current()):  # what --lang and the environment choose ends with the command
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         use(_preferred())
         given = list(arguments) if arguments is not None else None
