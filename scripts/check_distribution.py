@@ -2,7 +2,8 @@
 
 Checked: `twine check`; the long description has no link that leads nowhere outside the repository; the wheel is what
 the sdist gives; in an environment that holds nothing but the wheel and what it depends on, `torch2ms --version`,
-a translation of the bundled example, and the advice of the commands that need PyTorch or MindSpore.
+a translation of the bundled example, and the advice of the commands that need PyTorch or MindSpore; with the frameworks
+of .venv, where they are, the whole first migration of the documents, with the wheel in the place of the checkout.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import venv
 import zipfile
 from email import message_from_string
 from pathlib import Path
+
+from walk import has_both_frameworks, walk
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
@@ -31,7 +34,7 @@ def main() -> int:
     (wheel,) = DIST.glob("torch2ms-*.whl")
     (sdist,) = DIST.glob("torch2ms-*.tar.gz")
     run([sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)])
-    problems = [*description_problems(wheel), *installed_problems(wheel)]
+    problems = [*description_problems(wheel), *installed_problems(wheel), *walk_problems(wheel)]
     for problem in problems:
         print(f"wrong: {problem}")
     for archive in (sdist, wheel):
@@ -70,6 +73,20 @@ def installed_problems(wheel: Path) -> list[str]:
             if done.returncode != 2 or "Traceback" in said or "pip install" not in said:
                 problems.append(f"torch2ms {words[0]} without PyTorch exits with {done.returncode} and says: {said}")
     return problems
+
+
+def walk_problems(wheel: Path) -> list[str]:
+    """Walk through the first migration with the wheel, to a trained network, where the frameworks are installed."""
+    python = str(ROOT / ".venv" / "bin" / "python")
+    if not has_both_frameworks(python):
+        print("the first migration was not walked through: .venv has no PyTorch and MindSpore (make install)")
+        return []
+    with tempfile.TemporaryDirectory(prefix="torch2ms-walk-") as folder:
+        place, site = Path(folder) / "fresh", Path(folder) / "site"
+        place.mkdir()
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(site)
+        return walk(place, python, str(site))
 
 
 def run(command: list[str], cwd: Path | None = None) -> str:

@@ -20,13 +20,13 @@ from typing import NoReturn
 import click
 
 from torch2ms import __version__
-from torch2ms.cli_output import say
+from torch2ms.cli_output import in_every_language, language_option, say
 from torch2ms.cli_tables import explain, tables
 from torch2ms.cli_translate import scan, translate, update
 from torch2ms.cli_verify import convert_weights, demo, verify
 from torch2ms.config import NEWEST, OLDEST
-from torch2ms.errors import Torch2msError
-from torch2ms.language import LANGUAGES, use
+from torch2ms.errors import Torch2msError, UsageError
+from torch2ms.language import LANGUAGES, current, speaking, told, tr, use
 from torch2ms.reports.escape import shortened
 
 __all__ = ["command", "main", "run"]
@@ -59,20 +59,14 @@ def _show_version(context: click.Context, parameter: click.Parameter, is_asked: 
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_show_version,
     help="Show the versions of torch2ms, its tables and its targets, and exit.",
 )  # fmt: skip
-@click.option(
-    "--lang",
-    type=click.Choice(LANGUAGES),
-    default="en",
-    envvar="TORCH2MS_LANG",
-    help="Language of summaries and of report.html.  [default: en, or TORCH2MS_LANG]",
-)
-def command(lang: str) -> None:
+@language_option
+def command() -> None:
     """Translate PyTorch projects into MindSpore projects, and prove that both compute the same."""
-    use(lang)
 
 
 for _command in (translate, update, scan, explain, tables, convert_weights, verify, demo):
     command.add_command(_command)
+in_every_language(command)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -80,7 +74,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal or locale without the characters is no reason to fail
             stream.reconfigure(errors="backslashreplace")
+    with speaking(current()):  # what --lang and the environment choose ends with the command
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
+        use(_preferred())
         given = list(arguments) if arguments is not None else None
         result = command.main(args=given, prog_name="torch2ms", standalone_mode=False)
         sys.stdout.flush()
@@ -110,6 +110,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _preferred() -> str:
+    """Return the language that the environment asks for, where there is no ``--lang``."""
+    asked = os.environ.get("TORCH2MS_LANG") or "en"
+    if asked not in LANGUAGES:
+        raise UsageError(f"TORCH2MS_LANG: {asked} is none of {', '.join(LANGUAGES)}")
+    return asked
+
+
 def _report_fault(error: Exception) -> int:
     """Say in one line what failed inside torch2ms, or raise it for who debugs."""
     if os.environ.get("TORCH2MS_TRACEBACK"):
@@ -133,6 +141,6 @@ def _terminate(number: int, frame: FrameType | None) -> NoReturn:
 
 
 def _complain(message: str, advice: str) -> None:
-    say(f"error: {shortened(message)}")
+    say(tr("error: {message}", message=told(shortened(message))))
     for line in advice.splitlines():
         say(f"  {line}")

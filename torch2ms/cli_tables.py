@@ -24,16 +24,17 @@ def _load(mapping: tuple[str, ...]) -> Tables:
     return load(mapping)
 
 
-@click.command()
+@click.command(short_help="Explain one mapping, or one diagnostic.")
 @click.argument("name")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 @language_option
 def explain(name: str, form: str, mapping: tuple[str, ...]) -> None:
     """Explain one mapping (torch.nn.Conv2d), by release and device and with its proof, or one diagnostic (T2M201)."""
-    from torch2ms.diagnostics import CODES
+    from torch2ms.diagnostics import CODES, code_named
 
-    if name.upper().startswith("T2M") and name.upper() not in CODES:
+    code = code_named(name)
+    if code is None and name.upper().startswith("T2M"):
         raise UsageError(f"there is no diagnostic {name}", advice=f"known are {', '.join(CODES)}")
     from torch2ms.mapping_tables.explain import explain as explain_name
     from torch2ms.mapping_tables.explain import explain_code
@@ -43,7 +44,7 @@ def explain(name: str, form: str, mapping: tuple[str, ...]) -> None:
 
         click.echo(json.dumps(explained(_load(mapping), name), indent=1, ensure_ascii=False))
         return
-    text = explain_code(name.upper()) if name.upper() in CODES else explain_name(_load(mapping), name)
+    text = explain_code(code) if code is not None else explain_name(_load(mapping), name)
     click.echo(text, nl=not text.endswith("\n"))
 
 
@@ -52,7 +53,7 @@ def tables() -> None:
     """Look at the mapping tables and check them."""
 
 
-@tables.command()
+@tables.command(short_help="Check every row against the catalogues.")
 @click.option("--announced", is_flag=True, help="Also list the changes that MindSpore announces for the targets.")
 @_MAPPING
 def lint(announced: bool, mapping: tuple[str, ...]) -> int:
@@ -74,7 +75,7 @@ def lint(announced: bool, mapping: tuple[str, ...]) -> int:
     return 1 if problems else 0
 
 
-@tables.command()
+@tables.command(short_help="Show how much of PyTorch's API has rows.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @_MAPPING
 def coverage(form: str, mapping: tuple[str, ...]) -> None:
@@ -100,7 +101,7 @@ def _outline(value: object, indent: str = "") -> list[str]:
     return lines
 
 
-@tables.command()
+@tables.command(short_help="Print rows as JSON.")
 @click.argument("prefix", default="")
 @_MAPPING
 def dump(prefix: str, mapping: tuple[str, ...]) -> None:
@@ -113,7 +114,7 @@ def dump(prefix: str, mapping: tuple[str, ...]) -> None:
     click.echo(json.dumps(rows, indent=1))
 
 
-@tables.command()
+@tables.command(short_help="Print a new row, to be filled in.")
 @click.argument("name")
 @_MAPPING
 def new(name: str, mapping: tuple[str, ...]) -> None:

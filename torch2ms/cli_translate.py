@@ -79,7 +79,7 @@ def _target_options(function: _Command) -> _Command:
     return language_option(function)
 
 
-@click.command()
+@click.command(short_help="Translate a project, or a file.")
 @click.argument("src")
 @click.argument("out", required=False)
 @_target_options
@@ -125,7 +125,7 @@ def translate(
     return _exit_code(report.worst, settings.fail_on)
 
 
-@click.command()
+@click.command(short_help="Translate again, and merge.")
 @click.argument("src")
 @click.argument("out")
 @_target_options
@@ -165,7 +165,7 @@ def _say_update(made: Update) -> None:
             say(f"  {'conflict' if kind == 'conflicts' else kind}  {path}")
 
 
-@click.command()
+@click.command(short_help="Show what can be translated.")
 @click.argument("src", required=False)
 @_target_options
 @click.option("--report", "folder", metavar="DIR", help="Also write the report files into this folder.")

@@ -38,7 +38,7 @@ def _progress(message: str) -> None:
         say(message)
 
 
-@click.command("convert-weights")
+@click.command("convert-weights", short_help="Convert weights, either way.")
 @click.argument("source", metavar="IN")
 @click.argument("destination", metavar="OUT")
 @click.option("--project", required=True, metavar="DIR", help="The translated project.")
@@ -86,7 +86,7 @@ def convert_weights(
         say(f"note: {note}")
 
 
-@click.command()
+@click.command(short_help="Compare a translation with its source.")
 @click.argument("src")
 @click.argument("out")
 @click.option("--entry", metavar="MODULE:CALLABLE", help="What builds the network.  [default: what SRC trains]")
@@ -164,7 +164,7 @@ def _tell(report: VerifyReport, form: str, page: str | None) -> int:
     return 0 if report.passed else 1
 
 
-@click.command()
+@click.command(short_help="Run the bundled ResNet-50 example.")
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--full", is_flag=True, help="The whole proof: larger images, more steps; about ten minutes.")
 def demo(folder: str | None, full: bool) -> int:

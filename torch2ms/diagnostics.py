@@ -8,7 +8,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-__all__ = ["CODES", "Code", "Diagnostic", "Severity"]
+__all__ = ["CODES", "Code", "Diagnostic", "Severity", "code_named"]
 
 
 class Severity(enum.IntEnum):
@@ -126,3 +126,8 @@ _ALL = (
 )  # fmt: skip
 
 CODES: dict[str, Code] = {entry.code: entry for entry in _ALL}
+
+
+def code_named(text: str) -> str | None:
+    """Return the code that a user writes, in any case or by its name: ``t2m201``, ``unsupported-api``."""
+    return next((code for code, entry in CODES.items() if text.upper() == code or text.lower() == entry.name), None)

@@ -93,6 +93,13 @@ def test_explains_codes(only: Only, code: str) -> None:
     text = explain(only(""), code.lower())
     assert CODES[code].meaning in text
     assert CODES[code].name in text
+    assert explain(only(""), CODES[code].name) == text
+
+
+def test_explains_a_package_that_the_to_do_list_names(only: Only) -> None:
+    text = explain(only(""), "pytorch_lightning")
+    assert "built on PyTorch" in text
+    assert "What to do: mindspore.train.Model" in text
 
 
 def test_a_mistyped_name_is_met_with_the_nearest(only: Only) -> None:

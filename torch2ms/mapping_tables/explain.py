@@ -6,9 +6,9 @@ import difflib
 from collections.abc import Iterator
 
 from torch2ms.config import DEVICES, NEWEST, OLDEST, Target, Version
-from torch2ms.diagnostics import CODES
+from torch2ms.diagnostics import CODES, code_named
 from torch2ms.errors import UsageError
-from torch2ms.language import tr
+from torch2ms.language import told, tr
 from torch2ms.mapping_tables.call_shapes import LETTERS
 from torch2ms.mapping_tables.catalogue import mindspore_catalogue, mindspore_releases
 from torch2ms.mapping_tables.counterparts import proof_of
@@ -24,13 +24,14 @@ _VERSIONS: tuple[Version, ...] = tuple((OLDEST[0], minor) for minor in range(NEW
 
 
 def explain(tables: Tables, name: str) -> str:
-    """Return what torch2ms makes of a torch name (any spelling), or what a diagnostic code means.
+    """Return what torch2ms makes of a torch name (any spelling) or of a package, or what a diagnostic code means.
 
     A name of a package that has tables may be private, or of another release: that is said. Raises UsageError for any
     other name, with the nearest ones.
     """
-    if name.upper() in CODES:
-        return explain_code(name.upper())
+    code = code_named(name)
+    if code is not None:
+        return explain_code(code)
     row = tables.row(name)
     canonical = row.name if row else tables.canonical(name)
     if row is None and tables.catalogue.record(canonical) is None:
@@ -38,12 +39,26 @@ def explain(tables: Tables, name: str) -> str:
         near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
         meant = f"did you mean {', '.join(near)}?" if near else "write the full name, such as torch.nn.Conv2d"
         if not _is_of_package(tables, canonical):
+            if package := _explain_package(name):
+                return package
+            meant += "" if "." in name else "; what to do about a package: torch2ms explain T2M307"
             raise UsageError(f"torch has no {name}, and the tables do not know it", advice=meant)
         return (
             "\n".join((canonical, "", *_unlisted(canonical), meant, f"To add it: torch2ms tables new {canonical}"))
             + "\n"
         )
     return "\n".join(_lines(tables, canonical, row)) + "\n"
+
+
+def _explain_package(name: str) -> str:
+    """Return what to do about a package that is built on PyTorch and has no tables; nothing for another name."""
+    from torch2ms.translator.project.packages import advice_for, packages
+
+    package = name.partition(".")[0]
+    if package not in packages():
+        return ""
+    about = tr("built on PyTorch: what uses it does not run on MindSpore's tensors and networks (T2M307)")
+    return "\n".join((package, "", about, f"{tr('What to do:')} {told(advice_for(package, Target()))}")) + "\n"
 
 
 def _is_of_package(tables: Tables, name: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch2ms.diagnostics import CODES
+from torch2ms.diagnostics import CODES, code_named
 from torch2ms.language import speaking
 from torch2ms.mapping_tables.coverage import row_data
 from torch2ms.mapping_tables.explain import explain
@@ -27,8 +27,9 @@ def explained(tables: Tables, name: str) -> dict[str, Any]:
     """
     with speaking("en"):  # machines read it
         text = explain(tables, name)
-    if name.upper() in CODES:
-        entry = CODES[name.upper()]
+    code = code_named(name)
+    if code is not None:
+        entry = CODES[code]
         return {
             "schema": SCHEMA_VERSION,
             "name": entry.code,

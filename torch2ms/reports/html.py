@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Any
 
 from torch2ms.diagnostics import CODES
-from torch2ms.language import catalogue, counted, current, tr
+from torch2ms.language import counted, current, page_texts, told, tr
 from torch2ms.reports.escape import printable
 from torch2ms.reports.model import Report
 from torch2ms.reports.sides import PageBudget, file_segments
@@ -32,6 +32,7 @@ def to_html(report: Report) -> str:
     """Return the page. Its size is bounded: ``torch2ms.reports.sides`` says what is cut, and the page says where."""
     from markupsafe import Markup
 
+    report = report.in_language()
     summary, standing = summarize(report), proof(report)
     template, style, script = _frame()
     page: str = template.render(
@@ -64,7 +65,7 @@ def _frame() -> tuple[Any, str, str]:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["printable"] = printable
-    environment.globals.update(_=tr, count=counted, noun=_noun)
+    environment.globals.update(_=tr, count=counted, noun=_noun, told=told)
     script = "(() => {\n'use strict';\n" + "\n".join(map(_part, _SCRIPTS)) + "\n})();\n"
     return environment.from_string(_part("report.html.j2")), _part("report.css"), script
 
@@ -108,10 +109,11 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     facts = []
     for key, value in report.facts.items():
         if isinstance(value, str) and value:
-            facts.append((key, value))
+            facts.append((tr(key), value))
         elif isinstance(value, list | tuple) and value and all(isinstance(item, str) for item in value):
-            shown = ", ".join(value[:8])
-            facts.append((key, shown + (f" and {len(value) - 8} more" if len(value) > 8 else "")))
+            shown = tr(", ").join(map(told, value[:8]))
+            rest = f" {tr('and {rest} more', rest=len(value) - 8)}" if len(value) > 8 else ""
+            facts.append((tr(key), shown + rest))
     return [(printable(key), printable(text)) for key, text in facts]
 
 
@@ -151,7 +153,7 @@ def _data(report: Report, standing: Proof) -> dict[str, Any]:
         "names": [printable(name) for name in names],
         "files": files,
         "codes": {code: [entry.name, tr(entry.meaning), tr(entry.advice)] for code, entry in CODES.items()},
-        "words": {} if current() == "en" else dict(catalogue(current())),
+        "words": {} if current() == "en" else dict(page_texts(current())),
         "diagnostics": [
             [
                 entry.code,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from torch2ms.config import Target
 from torch2ms.diagnostics import Diagnostic, Severity
+from torch2ms.language import told
 
 __all__ = [
     "ApiStatus",
@@ -158,3 +160,23 @@ class Report:
     def worst(self) -> Severity | None:
         """The highest severity, or None when nothing was found."""
         return max((diagnostic.severity for diagnostic in self.diagnostics), default=None)
+
+    def in_language(self) -> Report:
+        """Return the report with its texts in the language that is spoken; names, code and paths stay as they are."""
+        return replace(
+            self,
+            files=tuple(replace(file, note=told(file.note)) for file in self.files),
+            apis=tuple(replace(api, advice=told(api.advice)) for api in self.apis),
+            checklist=tuple(replace(item, note=told(item.note)) for item in self.checklist),
+            diagnostics=_told(self.diagnostics),
+            left_out=tuple(replace(entry, reason=told(entry.reason)) for entry in self.left_out),
+            silenced=_told(self.silenced),
+            packages=tuple(
+                replace(package, diagnostics=_told(package.diagnostics), on_import=_told(package.on_import))
+                for package in self.packages
+            ),
+        )
+
+
+def _told(diagnostics: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(replace(found, message=told(found.message), advice=told(found.advice)) for found in diagnostics)

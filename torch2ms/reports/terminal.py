@@ -36,6 +36,7 @@ def render_terminal(
     ``src`` and ``out`` are what the user typed, for the commands that are suggested next; ``is_written`` says that OUT
     was written, so that its report can be named.
     """
+    report = report.in_language()
     summary = summarize(report)
     page = _Page(console)
     page.line((one_line(report.tool), "bold"), (f"  {page.arrow}  ", "dim"), (str(report.target), "bold cyan"))

@@ -193,3 +193,10 @@ def test_networks_that_are_asked_for_by_name_are_carried(name: str, code: str, t
     program = f"from {NAME} import vision_models\nprint({code})"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == str(eval(code, {"vision_models": vision_models}))
+
+
+def test_what_advice_names_is_carried(make_tree: Callable[..., Path], tmp_path: Path) -> None:
+    source = make_tree({"a.py": "import torch.utils.data as d\n\n\ndef f(x):\n    return d.StackDataset(x)\n"})
+    report = translate_project(source, tmp_path / "out")
+    assert "write a torch2ms_runtime.data.Dataset" in report.diagnostics[0].advice
+    assert "class Dataset" in (tmp_path / "out" / NAME / "data.py").read_text("utf-8")

@@ -26,7 +26,7 @@ _IMPORTED = re.compile(r"[ \t]*from ({name}(?:\.\w+)*) import (\([^)]*\)|[^\n#]+
 
 
 def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
-    """Return the dotted names, below the runtime called ``name``, that Python texts use.
+    """Return the dotted names, below the runtime called ``name``, that Python texts use, or name in a comment.
 
     A name that ends in ``"*"`` stands for all that a module holds.
     """
@@ -43,10 +43,11 @@ def used_names(texts: Iterable[str], name: str) -> set[tuple[str, ...]]:
                     aliases.setdefault(alias, set()).add(path)
                     here.add(alias)
                 found.add(path)
-        for quoted in re.findall(rf"""["']{re.escape(name)}\.([\w.]+)["']""", text):  # importlib.import_module(...)
-            path = tuple(quoted.split("."))
+        rest = pattern.sub("", text)
+        for named in re.findall(rf"\b{re.escape(name)}\.(\w+(?:\.\w+)*)", rest):  # in a string, or in advice
+            path = tuple(named.split("."))
             found.add((*path, EVERYTHING) if is_module(path) else path)
-        holders.append((pattern.sub("", text), here))
+        holders.append((rest, here))
     for text, here in holders:
         # A text inside a string (exec, eval, a doctest) may name a member as well; hence text, not the syntax tree.
         for alias, paths in aliases.items():

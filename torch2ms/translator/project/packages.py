@@ -28,8 +28,6 @@ _TABLES = Path(__file__).resolve().parent.parent.parent / "mapping_tables"
 
 
 _FILE, _FREE = _TABLES / "packages.toml", _TABLES / "free_packages.toml"
-
-
 _COUNTERPARTS = _TABLES / "counterparts.toml"
 
 
@@ -69,7 +67,8 @@ def _taking(package: str, is_pure: bool | None) -> str:
     """Say whether a package can be translated with the project; None: it is not known to be pure Python."""
     if is_pure is False:
         return "it has compiled parts, which cannot be translated: replace what is used of it"
-    return f"{'' if is_pure else 'where it is pure Python, '}take it along: --with {package}"
+    where = "" if package in _distributions() else " (installed beside torch2ms first, or the folder of its source)"
+    return f"{'' if is_pure else 'where it is pure Python, '}take it along: --with {package}{where}"
 
 
 def _is_pure(package: str) -> bool | None:

@@ -188,8 +188,11 @@ def test_advice_is_of_the_chosen_release() -> None:
     none = "no counterpart is known to install beside MindSpore 2.0"
     assert advice_for("pretrainedmodels", Target(mindspore=(2, 0))).startswith(none)
     assert advice_for("fairseq", Target(mindspore=(2, 0))) == none
-    assert advice_for("kornia", Target()).startswith("take it along: --with kornia; ")
-    assert advice_for("not_listed", Target()) == "where it is pure Python, take it along: --with not_listed"
+    assert advice_for("kornia", Target()).startswith("take it along: --with kornia (installed beside ")
+    assert advice_for("not_listed", Target()) == (
+        "where it is pure Python, take it along: --with not_listed "
+        "(installed beside torch2ms first, or the folder of its source)"
+    )
 
 
 def test_counterparts_are_listed_with_their_releases() -> None:
