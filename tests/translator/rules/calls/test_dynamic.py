@@ -81,6 +81,12 @@ def test_what_is_said(statement: str, code: str) -> None:
     assert code in codes(translated(f"{statement}\n"))
 
 
+def test_an_argument_of_torch_is_answered_for_by_its_row() -> None:
+    result = translated("torch.set_default_tensor_type('torch.FloatTensor')\nx = torch.ones(2)\n")
+    assert codes(result) == []
+    assert result.text.splitlines()[-1] == "x = ops.ones(2)"
+
+
 def test_layers_that_apply_visits() -> None:
     result = translated(
         "def init(m):\n    if hasattr(m, 'weight'):\n        m.weight.data.zero_()\n\nnet.apply(init)\n"

@@ -420,8 +420,8 @@ def report_string(tree: ast.Constant, ctx: Context) -> None:
         return  # a docstring
     if isinstance(parent, ast.Call):
         callee = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
-        if callee in _STRING_TAKERS:
-            return
+        if callee in _STRING_TAKERS or ctx.kind(parent.func).name == "api":
+            return  # an API's row answers for its arguments
     if ".cuda." not in tree.value and _is_compared_type(tree, ctx):
         return
     name = ctx.tables.canonical(tree.value)
