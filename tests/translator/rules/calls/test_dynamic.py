@@ -83,7 +83,7 @@ def test_what_is_said(statement: str, code: str) -> None:
 
 def test_an_argument_of_torch_is_answered_for_by_its_row() -> None:
     result = translated("torch.set_default_tensor_type('torch.FloatTensor')\nx = torch.ones(2)\n")
-    assert codes(result) == []
+    assert "T2M503" not in codes(result)
     assert result.text.splitlines()[-1] == "x = ops.ones(2)"
 
 
