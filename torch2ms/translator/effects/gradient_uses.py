@@ -11,9 +11,19 @@ from collections.abc import Iterator
 
 from torch2ms.translator.syntax.ast_walk import changed_in_place, children, walk
 
-__all__ = ["CLIPS", "asked_apart", "asks_apart", "clips_apart", "lists_weights", "looks_like_weight", "resets_apart"]
+__all__ = [
+    "CLIPS",
+    "asked_apart",
+    "asks_apart",
+    "calls_of",
+    "clips_apart",
+    "lists_weights",
+    "looks_like_weight",
+    "resets_apart",
+]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ON_SOME_PATHS = (ast.If, ast.For, ast.While, ast.Try, ast.Match, ast.IfExp, ast.FunctionDef, ast.Lambda, ast.ClassDef)
 _OF_STEPS = frozenset({"backward", "step", "zero_grad", "minimize"})
 # What clips gradients, and by what
 CLIPS = {
@@ -57,6 +67,15 @@ def _asked_by_script(tree: ast.AST) -> Iterator[ast.Attribute]:
 def resets_apart(tree: ast.Module) -> bool:
     """Whether gradients are reset where no ``backward`` is called; what is itself called ``zero_grad`` is left out."""
     return any("zero_grad" in names and "backward" not in names for names in _attributes(tree))
+
+
+def calls_of(function: ast.AST, *, is_sure: bool = True) -> Iterator[tuple[ast.Call, bool]]:
+    """Yield the calls of a function, and whether each runs whenever the function does."""
+    for node in children(function):
+        runs = is_sure and not isinstance(node, _ON_SOME_PATHS)
+        if isinstance(node, ast.Call):
+            yield node, runs
+        yield from calls_of(node, is_sure=runs)
 
 
 def clips_apart(tree: ast.AST) -> Iterator[ast.Call]:

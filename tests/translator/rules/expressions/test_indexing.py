@@ -396,6 +396,24 @@ def test_elements_that_places_of_unknown_tensors_name() -> None:
     assert "functional.element(self.moves, 1, tags[-1]) + self.moves[1, 2] + self.moves[tags, tags]" in emitted
 
 
+def test_elements_that_variables_of_loops_name() -> None:
+    source = (
+        "import torch\nfrom torch import nn\n\nclass Crf(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.moves = nn.Parameter(torch.zeros(4, 4))\n"
+        "    def forward(self, tags):\n        tags = torch.cat([torch.tensor([2]), tags])\n"
+        "        total, last = self.moves[1, 2], tags[0]\n        for tag in tags[1:]:\n"
+        "            total = total + self.moves[tag, last]\n            last = tag\n"
+        "        for i in range(3):\n            total = total + self.moves[i, 1] + self.moves[tags, i].sum()\n"
+        "        pairs = (tags, tags)\n        listed = [self.moves[pair] for pair in zip(tags, tags)]\n"
+        "        return total + self.moves[pairs].sum() + sum(listed)\n"
+    )
+    emitted = translate_source(source).text
+    assert "total + functional.element(self.moves, tag, last)" in emitted
+    assert "[functional.element(self.moves, *pair) for pair" in emitted
+    for kept in ("self.moves[1, 2]", "self.moves[i, 1] + self.moves[tags, i].sum()", "self.moves[pairs]"):
+        assert kept in emitted
+
+
 def test_numbers_that_a_loop_takes_from_an_array() -> None:
     source = (
         "import numpy as np\nimport torch\n\ndef f(output: torch.Tensor):\n    preds = np.squeeze(output.numpy())\n"

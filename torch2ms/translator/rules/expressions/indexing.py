@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from typing import Literal
 
 import libcst as cst
 
@@ -41,9 +42,10 @@ def rewrite_index(updated: cst.Subscript, tree: ast.Subscript, ctx: Context) -> 
         picked = ctx.reference("torch2ms.runtime.functional.picked_at_end")
         mask = cst.ensure_type(indexed.slice[1].slice, cst.Index).value
         return build("{picked}({x}, {mask})", picked=picked, x=indexed.value, mask=mask)
-    if _may_be_one_element(tree, ctx) and len(indexed.slice) > 1:
+    if _may_be_one_element(tree, ctx):
         element = ctx.reference("torch2ms.runtime.functional.element")
-        given = [cst.Arg(cst.ensure_type(part.slice, cst.Index).value) for part in indexed.slice]
+        star: Literal["", "*"] = "" if isinstance(tree.slice, ast.Tuple) else "*"
+        given = [cst.Arg(cst.ensure_type(part.slice, cst.Index).value, star=star) for part in indexed.slice]
         return cst.Call(build("{element}", element=element), [cst.Arg(indexed.value), *given])
     if _is_row_of_weights(tree, ctx):
         rows = ctx.reference("torch2ms.runtime.functional.rows")
@@ -177,24 +179,30 @@ def _may_be_one_element(tree: ast.Subscript, ctx: Context) -> bool:
 
     How many axes they have the text does not show. MindSpore has no gradient of such an element (2.7 to 2.10).
     """
-    parts = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else []
     if not isinstance(tree.ctx, ast.Load) or not ctx.kind(tree.value).is_tensor or is_written(tree, ctx):
         return False
-    if not parts or not trains(ctx):
+    kinds = ctx.kind(tree.slice).items if ctx.kind(tree.slice).name == "tuple" else ()
+    if not trains(ctx) or not all(kind.name == "int" or (kind.is_tensor and kind.of != "torch.bool") for kind in kinds):
         return False
-    kinds = [ctx.kind(part) for part in parts]
-    if not all(kind.name == "int" or (kind.is_tensor and kind.of != "torch.bool") for kind in kinds):
-        return False
-    tensors = [part for part, kind in zip(parts, kinds, strict=True) if kind.is_tensor]
-    found = [ranks(part, ctx) for part in tensors if _picks_one(part, ctx)]
+    if not isinstance(tree.slice, ast.Tuple):  # for place in zip(rows, columns): x[place]
+        return _is_gone_over(tree.slice, ctx) and any(kind.is_tensor for kind in kinds)
+    tensors = [part for part, kind in zip(tree.slice.elts, kinds, strict=False) if kind.is_tensor]
+    found = [ranks(part, ctx) for part in tensors if _picks_one(part, ctx, ())]
     return any(not axes or min(axes) <= 0 for axes in found) and any(axes != {0} for axes in found)
 
 
-def _picks_one(part: ast.expr, ctx: Context) -> bool:
-    """Whether an index is what a number picks from a tensor, or computed from that: ``lengths[i] - 1``."""
+def _picks_one(part: ast.expr, ctx: Context, seen: tuple[str, ...]) -> bool:
+    """Whether an index is what a number or a loop picks from a tensor, or computed from that: ``lengths[i] - 1``."""
     if isinstance(part, ast.BinOp):
-        return _picks_one(part.left, ctx) or _picks_one(part.right, ctx)
+        return _picks_one(part.left, ctx, seen) or _picks_one(part.right, ctx, seen)
+    if isinstance(part, ast.Name) and part.id not in seen:
+        given = uses(ctx.analysis.tree).of(part).values
+        return _is_gone_over(part, ctx) or any(_picks_one(value, ctx, (*seen, part.id)) for value in given)
     return isinstance(part, ast.Subscript) and _is_int(part.slice, ctx)
+
+
+def _is_gone_over(tree: ast.expr, ctx: Context) -> bool:
+    return isinstance(tree, ast.Name) and tree.id in ctx.once(_gone_over)
 
 
 def _ends_in_mask(tree: ast.Subscript, ctx: Context) -> bool:
@@ -342,7 +350,7 @@ def _template(tree: ast.expr, ctx: Context) -> str:
         return "{value}.astype({bool})"  # a mask: numbers to MindSpore
     if kind.name == "iterator" and [item.name for item in kind.items] == ["ndarray"]:
         return "{index}({value})"  # np.where(mask): one array for each axis
-    if kind.name == "ndarray" and isinstance(tree, ast.Name) and tree.id in ctx.once(_gone_over):
+    if kind.name == "ndarray" and _is_gone_over(tree, ctx):
         return "{index}({value})"  # for i in predictions.numpy(): numbers
     listed = kind.name == "list" and [item.name for item in kind.items] == ["ndarray"]
     return "{tensor}({value})" if kind.name == "ndarray" or listed else ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torch2ms.translator.effects.dataflow import effects
+from torch2ms.translator.effects.gradient_uses import calls_of
 from torch2ms.translator.effects.reads_and_writes import dotted_path, root
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.training.find.differentiable import differentiable_nodes
@@ -53,6 +54,7 @@ class Callees:
         self._known: dict[str, bool] = {}
         self._stateful: dict[str, bool] = {}
         self._passing: set[str] = set()  # functions whose arguments may lead to what they give back
+        self._resetting: dict[str, dict[str, bool]] = {}
 
     def may_carry(self, kind: Kind) -> bool:
         """Whether the result of a function may carry gradients of weights that the function itself gets at."""
@@ -72,6 +74,41 @@ class Callees:
         """Whether a function is seen to call a module."""
         callee = self._look_up(kind.of) if kind.name == "function" and "|" not in kind.of else None
         return callee is not None and self._flow(callee).has_sure_source(callee.function.body)
+
+    def resets(self, call: ast.Call, oracle: Oracle) -> dict[str, bool]:
+        """Return what a call resets the gradients of in the functions that it runs, and whether each is a network.
+
+        Paths are those of the caller; "" stands for what has none there, or is reset on some paths only.
+        """
+        kind, receiver = oracle.kind(call.func), call.func
+        if kind.name == "function" and isinstance(call.func, ast.Attribute):
+            receiver = call.func.value
+        keys = [f"{key}.forward" if kind.name == "Module" else key for key in candidates(kind) if ":" in key]
+        found: dict[str, bool] = {}
+        for key in keys if kind.name in ("Module", "function") else ():
+            callee = self._look_up(key)
+            inner = self._resets_of(key, callee) if callee is not None else {}
+            given = _handed(call, receiver, callee.function) if callee is not None and inner else {}
+            for path, on_network in inner.items():
+                first, dot, rest = path.partition(".")
+                value = given.get(first) if len(keys) == 1 else None
+                above = dotted_path(value) if value is not None else None
+                is_network = value is not None and not rest and oracle.kind(value).name == "Module"
+                found[f"{above}{dot}{rest}" if above else ""] = on_network or is_network
+        return found
+
+    def _resets_of(self, key: str, callee: Callee) -> dict[str, bool]:
+        """Return what a function resets the gradients of, by paths of its own."""
+        if key not in self._resetting:
+            found = self._resetting[key] = {}  # for recursion
+            for call, is_sure in calls_of(callee.function):
+                func = call.func
+                if isinstance(func, ast.Attribute) and func.attr == "zero_grad":
+                    here = {dotted_path(func.value) or "": callee.oracle.kind(func.value).name == "Module"}
+                else:
+                    here = self.resets(call, callee.oracle)
+                found.update({path if is_sure else "": on_network for path, on_network in here.items()})
+        return self._resetting[key]
 
     def goes_on(self, kind: Kind) -> bool:
         """Whether a network keeps a value with a gradient in an attribute that its next call reads, or a part does."""
@@ -142,6 +179,15 @@ class Callees:
         if kind.name in _CONTAINERS:
             return bool(kind.items) and all(map(self._is_plain, kind.items))
         return kind.name in WITHOUT_GRADIENT
+
+
+def _handed(call: ast.Call, receiver: ast.expr, function: FunctionNode) -> dict[str, ast.expr]:
+    """Return what a call hands to a function, by the names that the function has for it."""
+    names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args)]
+    given = [receiver] if names[:1] == ["self"] else []
+    starred = next((place for place, arg in enumerate(call.args) if isinstance(arg, ast.Starred)), len(call.args))
+    pairs = dict(zip(names, [*given, *call.args[:starred]], strict=False))
+    return pairs | {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
 
 
 def _bindings(function: FunctionNode) -> Iterator[tuple[str, ast.expr]]:

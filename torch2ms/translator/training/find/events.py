@@ -76,6 +76,7 @@ class Event:
     problem: str = ""  # why the call cannot be rewritten
     on_module: bool = False  # zero_grad of a module
     of_all: bool = False  # zero_grad of every optimizer that ``path`` holds
+    inside: bool = False  # zero_grad in a function that ``call`` runs
     returned: bool = False  # the return of a closure that a step calls; ``call`` is that step's
     by_hand: bool = False  # a loop over a module's parameters that updates them without an optimizer
     is_handed: bool = False  # the call hands a loss and its optimizer to an object that takes the step

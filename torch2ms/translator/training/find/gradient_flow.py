@@ -381,6 +381,10 @@ class GradientFlow:
                 found += [item.value for item in self._file.bindings_of(name, scope)]
         return found
 
+    def resets(self, call: ast.Call) -> dict[str, bool]:
+        """Return what a call resets the gradients of, in the functions that it runs: see :meth:`Callees.resets`."""
+        return self._callees.resets(call, self._oracle)
+
     def is_reset_by(self, optimizer: str, zeroed: Collection[str], scope: Scope) -> bool:
         """Whether ``zero_grad`` of the modules ``zeroed`` reaches all weights the optimizer is known to have."""
         own = {optimizer} if optimizer in self.updated_by_hand else self._given_weights(optimizer, scope)

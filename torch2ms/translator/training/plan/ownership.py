@@ -9,7 +9,7 @@ from typing import Literal
 
 from torch2ms.translator.effects.dataflow import effects
 from torch2ms.translator.effects.reads_and_writes import dotted_path, overlap, root
-from torch2ms.translator.training.find.events import Event
+from torch2ms.translator.training.find.events import Event, own_expressions
 from torch2ms.translator.training.find.gradient_flow import GradientFlow
 from torch2ms.translator.training.find.gradient_reads import clamped_to
 from torch2ms.translator.training.find.scope import Scope
@@ -50,8 +50,9 @@ class _Owners:
         self, scope: Scope, events: Sequence[Event], flow: GradientFlow, reads: dict[int, list[ast.AST]]
     ) -> None:
         self.scope = scope
-        self.events = events
         self.flow = flow
+        inner = _inner_resets(scope, events, flow)
+        self.events = sorted([*events, *inner], key=lambda event: (event.order, not event.inside))
         self.reads = reads
         self.paths = list(dict.fromkeys(event.path for event in events if event.kind in ("step", "closure")))
         self.wrapped = {event.path for event in events if event.is_wrapped}
@@ -87,7 +88,7 @@ class _Owners:
         if not is_closure and not self.flow.reaches(self.reads.get(id(backward), []), self.modules[path]):
             return False
         for event in self.events:
-            if event.order < backward.order or event is backward:
+            if event.order < backward.order or event is backward or (event.inside and event.order == backward.order):
                 continue
             if self._are_apart(path, backward, event):
                 continue
@@ -188,6 +189,22 @@ class _Owners:
         )
 
 
+def _inner_resets(scope: Scope, events: Sequence[Event], flow: GradientFlow) -> list[Event]:
+    """Return the resets in functions that the loops around backward calls run: ``self.zero_grad()`` in a forward."""
+    starts = [event.statement for event in events if event.kind == "backward"]
+    loops = [loop for start in starts for loop in scope.loops(start)[-1:]]
+    known = {id(event.call) for event in events}
+    found = []
+    for order, statement in enumerate(scope.statements):
+        if not any(loop in loops for loop in scope.ancestors(statement)):
+            continue
+        for call in own_expressions(statement, scope):
+            if isinstance(call, ast.Call) and id(call) not in known:
+                for path, on_module in flow.resets(call).items():
+                    found.append(Event("zero", statement, call, order, path, None, on_module=on_module, inside=True))
+    return found
+
+
 def resolve(
     scope: Scope, events: Sequence[Event], flow: GradientFlow, reads: dict[int, list[ast.AST]]
 ) -> dict[int, Ownership | Refused]:
@@ -237,6 +254,10 @@ def _own(owners: _Owners, backward: Event) -> Ownership | Refused:
     if isinstance(mode, Refused):
         return mode
     gradient, notes = mode
+    inner = [event for event in owners.events if event.inside]
+    if gradient == "accumulate" and inner:
+        return Refused(f"line {inner[0].statement.lineno} runs a function that resets gradients")
+    zeros = tuple(event for event in zeros if not event.inside)
     clips = _clips_of(owners, steps, siblings)
     scalers = {dotted_path(step.scaler) for step in steps if step.scaler is not None}
     scaling = tuple(
