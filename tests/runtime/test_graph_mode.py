@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from mindspore import Tensor, nn, ops
 
-from torch2ms.runtime import device, layers
+from torch2ms.runtime import device, functional, layers
 from torch2ms.runtime.layers import counted
 
 IMAGES = (2, 4, 6, 6)
@@ -121,6 +121,24 @@ class Named(layers.ModuleDict):
 def test_dictionaries_of_layers() -> None:
     both_modes(Parts(), numbers(2, 3))
     both_modes(Named({"first": nn.Dense(3, 3), "second": nn.Dense(3, 3)}), numbers(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]),
+        ("bhwc,hkc->bhwk", [(2, 3, 4, 5), (3, 6, 5)]),
+        ("...ij,jk", [(2, 3, 4), (4, 5)]),
+        ("iij,j->i", [(3, 3, 2), (2,)]),
+        ("ij,jk,kl->il", [(2, 3), (3, 4), (4, 5)]),
+    ],
+)
+def test_einsum(equation: str, shapes: list[tuple[int, ...]]) -> None:
+    class Net(nn.Cell):
+        def construct(self, *operands):  # type: ignore[no-untyped-def]
+            return functional.einsum(equation, *operands)
+
+    both_modes(Net(), *(numbers(*shape) for shape in shapes))
 
 
 def test_the_device_may_be_asked_for() -> None:

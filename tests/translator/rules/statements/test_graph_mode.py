@@ -17,14 +17,27 @@ import torch
 from torch import nn
 
 
+def spread(x):
+    return {size for size in x.shape}
+
+
+def inner(x):
+    return spread(x)
+
+
 class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.layers = nn.ModuleList([nn.Linear(4, 4)])
+        self.sequence = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
         self.seen = []
 
     def forward(self, x: torch.Tensor, k: int = 2):
 {body}
+        return x
+
+    @classmethod
+    def made(cls, x):
         return x
 
     def helper(self, x):
@@ -60,6 +73,12 @@ def advice(body: str, mode: str = "pynative") -> tuple[str, list[Diagnostic]]:
         ("x = x + time.time()", "time.time() once"),
         ("self.seen.append(x)", "self.seen.append()"),
         ("x = self.helper(x)", "try"),
+        ("n = len(inner(x))", "a set comprehension"),
+        ("if x.ndim in {1, 2}:\n    x = x + 1", "a set"),
+        ("for a, b in zip(self.layers, self.sequence):\n    x = a(b(x))", "zip() of layers"),
+        ("x = self.made(x)", "a class method"),
+        ("sizes = [2, 1]\nsizes.sort()", "sizes.sort()"),
+        ("named = {'a': x}\nx = named.pop('a')", "named.pop()"),
     ],
 )
 def test_graph_mode(body: str, said: str) -> None:
@@ -101,6 +120,9 @@ def test_dynamic_shape(body: str, said: str) -> None:
         "x[x > 0] = 0",
         "v, i = torch.topk(x, 3)",
         "for layer in self.layers:\n    x = layer(x)",
+        "for layer, n in zip(self.layers, (1, 2)):\n    x = layer(x) + n",
+        "for layer in self.sequence[1:]:\n    x = layer(x)\nx = self.sequence[:1](x)",
+        "parts = [x]\nx = parts.pop()",
         "parts = []\nparts.append(x)\nx = torch.cat(parts)",
         "if self.training:\n    x = x * 2",
         "if x is None:\n    x = 2",
@@ -120,3 +142,42 @@ def test_graph_mode_raises_the_severity_and_marks_the_code() -> None:
 def test_only_networks_are_read() -> None:
     text = "import torch\n\n\ndef f(x: torch.Tensor):\n    with torch.no_grad():\n        return x[x > 0]\n"
     assert not [d for d in translate_source(text).diagnostics if d.code in ("T2M601", "T2M701")]
+
+
+DERIVED = """\
+import torch
+from torch import nn
+
+
+class Base(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.token = nn.Parameter(torch.zeros(1, 1, 4))
+
+    def forward(self, x):
+        return x + self.token.expand(x.shape[0], -1, -1)
+
+
+class Derived(Base):
+    def forward(net, x):
+        return super().forward(x) * 2
+
+
+class Named(Derived):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("mode", "above", "spread"),
+    [
+        ("graph", "super(Derived, self).construct(x)", "self.token.broadcast_to((x.shape[0], -1, -1))"),
+        ("pynative", "super().construct(x)", "self.token.expand(x.shape[0], -1, -1)"),
+    ],
+)
+def test_what_graph_mode_compiles_is_emitted_for_it(mode: str, above: str, spread: str) -> None:
+    """A ``super()`` without arguments is that of the object's class there: Named would call itself for ever."""
+    text = translate_source(DERIVED, options=Options(mode=mode)).text  # type: ignore[arg-type]
+    assert f"return {above} * 2" in text
+    assert spread in text
+    assert "        super().__init__()\n" in text
