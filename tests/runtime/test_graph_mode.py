@@ -102,6 +102,8 @@ class Parts(nn.Cell):
 
     def construct(self, x):  # type: ignore[no-untyped-def]
         x = self.parts["second"](self.parts.first(x))
+        for name in self.parts.keys():  # noqa: SIM118 - without keys() graph mode asks for part 0
+            x = self.parts[name](x)
         for name, part in self.parts.items():
             x = part(x)
             if name in self.parts:

@@ -30,6 +30,7 @@ class Net(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList([nn.Linear(4, 4)])
         self.sequence = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
+        self.named = nn.ModuleDict({"a": nn.Linear(4, 4)})
         self.seen = []
 
     def forward(self, x: torch.Tensor, k: int = 2):
@@ -77,6 +78,7 @@ def advice(body: str, mode: str = "pynative") -> tuple[str, list[Diagnostic]]:
         ("if x.ndim in {1, 2}:\n    x = x + 1", "a set"),
         ("for a, b in zip(self.layers, self.sequence):\n    x = a(b(x))", "zip() of layers"),
         ("x = self.made(x)", "a class method"),
+        ("for name in self.named:\n    x = self.named[name](x)", "a loop over a ModuleDict"),
         ("sizes = [2, 1]\nsizes.sort()", "sizes.sort()"),
         ("named = {'a': x}\nx = named.pop('a')", "named.pop()"),
     ],
@@ -122,6 +124,7 @@ def test_dynamic_shape(body: str, said: str) -> None:
         "for layer in self.layers:\n    x = layer(x)",
         "for layer, n in zip(self.layers, (1, 2)):\n    x = layer(x) + n",
         "for layer in self.sequence[1:]:\n    x = layer(x)\nx = self.sequence[:1](x)",
+        "for name in self.named.keys():\n    x = self.named[name](x)\nx = self.named.a(x)",
         "parts = [x]\nx = parts.pop()",
         "parts = []\nparts.append(x)\nx = torch.cat(parts)",
         "if self.training:\n    x = x * 2",

@@ -112,6 +112,8 @@ class _Advice:
         name = _REFUSED.get(type(node).__name__, "")
         if isinstance(node, (ast.For, ast.While)) and node.orelse:
             name = "the else of a loop"
+        elif isinstance(node, (ast.For, ast.comprehension)) and self._kind(node.iter).of == "torch.nn.ModuleDict":
+            name = "a loop over a ModuleDict without keys()"
         if isinstance(node, ast.Call):
             called = node.func
             if (
