@@ -15,7 +15,7 @@ A network is
 - *compiled*: both compile, and agree with PyNative mode;
 - *differs*: both compile, and one is beyond its limit;
 - *failed*: MindSpore does not compile it; its error is given, and the line of the translation it names;
-- *slow*: it was not done within the limit;
+- *slow*: it was not done within the limit of CPU time;
 - *not run*: it does not run in PyNative mode.
 
 ``noted`` says whether T2M601 or T2M701 stands in the functions that the network runs. Exit code 1: a network failed or
@@ -28,6 +28,8 @@ import argparse
 import json
 import os
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -47,6 +49,7 @@ from torch2ms.verify.workers.channel import save_arrays
 
 WORKER = Path(__file__).with_name("graph_worker.py")
 LISTS = ("pytorch_cifar", "pytorch_examples", "unet", "nanogpt", "torchvision", "timm")
+PATIENCE = 10  # times the limit: seconds after which a process that waits is ended
 STATES = ("compiled", "differs", "failed", "slow", "not run")
 _MARK = re.compile(r"# TORCH2MS (T2M[67]01): (.*)")
 _PLACE = re.compile(r"(?:In file |File \")([^\s\",]+?)\"?[:,](?: line )?(\d+)")
@@ -59,6 +62,7 @@ class Outcome:
     package: str
     family: str
     entry: str
+    kwargs: dict[str, Any]
     state: str = "not run"
     stage: str = "build"  # that was not passed: build, forward or gradient
     noted: list[str] = field(default_factory=list)
@@ -69,9 +73,9 @@ class Outcome:
     seconds: float = 0.0
 
 
-def run(package: str, model: Model, output: Path, limit: float) -> Outcome:
+def run(package: str, model: Model, output: Path, limit: int) -> Outcome:
     """Compile one network."""
-    outcome = Outcome(package, model.family, model.label)
+    outcome = Outcome(package, model.family, model.label, model.kwargs)
     start = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         request: dict[str, Any] = {
@@ -82,15 +86,24 @@ def run(package: str, model: Model, output: Path, limit: float) -> Outcome:
             save_arrays(request[name], make_batch([parse_argument(text) for text in specs], (1, 0)))
         command = [sys.executable, str(WORKER), json.dumps(request)]
         with open(f"{folder}/log", "w+") as log:
-            process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, env=environment(), cwd=folder)
+            process = subprocess.Popen(
+                command,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment(),
+                cwd=folder,
+                # of CPU time: what else the machine does is no matter of the network
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit)),
+            )
             try:
-                process.wait(limit)
+                process.wait(limit * PATIENCE)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-                outcome.state = "slow"
             log.seek(0)
             lines = log.read().splitlines()
+    if process.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
+        outcome.state = "slow"
     said = [json.loads(line.removeprefix("GRAPH ")) for line in lines if line.startswith("GRAPH {")]
     _judge(outcome, said, output, process.returncode)
     outcome.seconds = round(time.monotonic() - start, 1)
@@ -170,9 +183,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument("--only", default="", help="a regular expression for entries")
     parser.add_argument("--all", action="store_true", help="every model, not the first of each family")
-    parser.add_argument("--limit", type=float, default=150.0, help="seconds for one network")
+    parser.add_argument("--limit", type=int, default=150, help="seconds of CPU time for one network")
     parser.add_argument("--keep", type=Path, help="a folder for sources and translations, found again the next time")
-    parser.add_argument("--json", type=Path, help="where to write what was found, after each network")
+    parser.add_argument("--json", type=Path, help="where to write what was found; what stands there is not run again")
     parser.add_argument("--markdown", type=Path, help="where to write the table by network")
     return parser.parse_args(arguments)
 
@@ -181,6 +194,8 @@ def main() -> int:
     options = parse()
     corpora = options.corpus or [Path(os.environ.get("TORCH2MS_CORPUS", ROOT / ".venv" / "corpus"))]
     outcomes: list[Outcome] = []
+    if options.json and options.json.exists():
+        outcomes = [Outcome(**found) for found in json.loads(options.json.read_text())]
     with tempfile.TemporaryDirectory() as temporary:
         for name in options.lists:
             package = load(name)
@@ -191,6 +206,8 @@ def main() -> int:
             folder = (options.keep or Path(temporary)) / name
             _, output = translated(package, folder, corpora, Options(mode="graph"))
             for model in chosen(package, options.only, not options.all):
+                if any((name, model.label, model.kwargs) == (o.package, o.entry, o.kwargs) for o in outcomes):
+                    continue
                 outcomes.append(run(name, model, output.resolve(), options.limit))
                 last = outcomes[-1]
                 print(
