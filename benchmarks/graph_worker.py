@@ -86,7 +86,7 @@ class Network:
         self.state = [(p, np.array(p.asnumpy())) for p in self.net.get_parameters()]
         self.reached: set[Any] = set()  # code of the translation that was run
         self.step: Any = None
-        self.both: Any = None  # loss and gradients of a step
+        self.both: dict[bool, Any] = {}  # loss and gradients of a step, in train mode and in eval mode
         self.is_moved = False  # weights or statistics have changed
 
     def run(self, what: Callable[..., Any], arguments: str, mode: str, train: bool, perturb: int = 0) -> Any:
@@ -118,14 +118,14 @@ class Network:
         found = self.net(*args, **kwargs)
         if self.step is None:
             self.step = Step(self.net, found)
-            # one for all runs: MindSpore finds what it compiled by the address of the function
-            self.both = ms.value_and_grad(self.step, None, self.weights)
         return {place: array(value) for place, value in flatten(found, lambda v: isinstance(v, ms.Tensor)).items()}
 
     def gradient(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """Return loss and gradients, and the statistics that the pass left."""
         self.step.set_train(self.net.training)
-        loss, gradients = self.both(*args, **kwargs)
+        if self.net.training not in self.both:  # compiled once: the mode is read then
+            self.both[self.net.training] = ms.value_and_grad(self.step, None, self.weights)
+        loss, gradients = self.both[self.net.training](*args, **kwargs)
         learnt = {id(weight) for weight in self.weights}
         statistics = {p.name: array(p) for p, _ in self.state if id(p) not in learnt}
         named = {f"gradient:{i}": array(found) for i, found in enumerate(gradients)}

@@ -9,12 +9,26 @@ from torch2ms.config import Options
 from torch2ms.diagnostics import Diagnostic, Severity
 
 NETWORK = """\
+import collections
 import random
 import time
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import nn
+
+
+Pair = collections.namedtuple("Pair", "a b")
+
+
+class Found(NamedTuple):
+    value: torch.Tensor
+
+
+class Plain:
+    def __init__(self, value):
+        self.value = value
 
 
 def spread(x):
@@ -78,6 +92,9 @@ def advice(body: str, mode: str = "pynative") -> tuple[str, list[Diagnostic]]:
         ("if x.ndim in {1, 2}:\n    x = x + 1", "a set"),
         ("for a, b in zip(self.layers, self.sequence):\n    x = a(b(x))", "zip() of layers"),
         ("x = self.made(x)", "a class method"),
+        ("x = Pair(x, x).a", "no gradient through an object of Pair"),
+        ("x = Plain(x).value", "no gradient through an object of Plain"),
+        ("x = Found(x).value", "no gradient through an object of Found"),
         ("for name in self.named:\n    x = self.named[name](x)", "a loop over a ModuleDict"),
         ("sizes = [2, 1]\nsizes.sort()", "sizes.sort()"),
         ("named = {'a': x}\nx = named.pop('a')", "named.pop()"),

@@ -130,7 +130,12 @@ class _Advice:
             self._say("T2M601", node, f"graph mode does not compile {name}; PyNative mode runs it")
 
     def _frozen(self, node: ast.AST) -> None:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node, ast.Call):
+            return
+        if self._makes_object(node.func):
+            made = ast.unparse(node.func)
+            self._say("T2M601", node, f"graph mode takes no gradient through an object of {made}, and says nothing")
+        if not isinstance(node.func, ast.Attribute):
             return
         dotted = self._python_module(node.func)
         if any(f"{dotted}.".startswith(f"{module}.") for module in _PYTHON_STATE):
@@ -161,6 +166,14 @@ class _Advice:
         """Whether layers are given to a function that graph mode has for other lists alone."""
         count = {"reversed": 1, "zip": 2}.get(function, 0)
         return bool(count) and sum(self._kind(part).name == "Module" for part in arguments) >= count
+
+    def _makes_object(self, called: ast.expr) -> bool:
+        """Whether a plain class, a dataclass or a named tuple of the project is called."""
+        kind = self._kind(called)
+        info = self.ctx.world.class_info(kind.of) if kind.name == "class" else None
+        if info is not None:
+            return all(base.of == "typing.NamedTuple" for base in info.bases)
+        return isinstance(called, ast.Name) and called.id in self.ctx.once(_named_tuples)
 
     def _is_class_method(self, called: ast.expr) -> bool:
         kind = self._kind(called)
@@ -244,3 +257,14 @@ class _Advice:
 
 def _is_self(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _named_tuples(ctx: Context) -> frozenset[str]:
+    """Return the names of a file that ``namedtuple(...)`` is bound to."""
+    return frozenset(
+        target.id
+        for node in ctx.analysis.all(ast.Assign)
+        if isinstance(node.value, ast.Call) and ctx.kind(node.value.func).of == "collections.namedtuple"
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
