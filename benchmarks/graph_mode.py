@@ -132,9 +132,15 @@ def _judge(outcome: Outcome, said: list[dict[str, Any]], output: Path, code: int
     elif mode != "graph":
         outcome.reason = "in PyNative mode"
     if outcome.text:
-        places = [(file, line) for file, line in _PLACE.findall(outcome.text) if str(output) in file]
-        place = f" ({os.path.relpath(places[-1][0], output)}:{places[-1][1]})" if places else ""
-        outcome.reason = next((line.strip() for line in outcome.text.splitlines() if line.strip()), "")[:300] + place
+        outcome.reason = reason(outcome.text, output)
+
+
+def reason(text: str, output: Path) -> str:
+    """Return what an error of MindSpore says first, and the last line of the translation that it names."""
+    said = [line.strip() for line in text.splitlines() if line.strip(" -") and not line.startswith("- ")] or [""]
+    first = " ".join(said[:2]) if said[0].endswith("Error:") else said[0]
+    places = [(file, line) for file, line in _PLACE.findall(text) if str(output) in file]
+    return first[:300] + (f" ({os.path.relpath(places[-1][0], output)}:{places[-1][1]})" if places else "")
 
 
 def notes(functions: list[list[Any]]) -> list[str]:
@@ -160,7 +166,9 @@ def markdown(outcomes: list[Outcome]) -> str:
     """Return the sums and a line for each network."""
     lines = [table(outcomes), "", "| network | state | noted | outputs, limit | gradients, limit | why |", "|---|" * 6]
     lines[-1] = "|---" * 6 + "|"
+    names = Counter(outcome.entry for outcome in outcomes)
     for outcome in outcomes:
+        given = ", ".join(f"{key}={value}" for key, value in outcome.kwargs.items()) if names[outcome.entry] > 1 else ""
         figures = [
             f"{ours:.0e}, {limit:.0e}"
             for ours, limit in (outcome.figures.get(stage, (0.0, 0.0)) for stage in ("forward", "gradient"))
@@ -170,7 +178,7 @@ def markdown(outcomes: list[Outcome]) -> str:
         why = outcome.reason.replace("|", "\\|").replace("`", "'")
         noted = "yes" if outcome.noted else "no"
         lines.append(
-            f"| {outcome.package} {outcome.entry} | {outcome.state} | {noted} | {' | '.join(figures)} | {why} |"
+            f"| {outcome.package} {outcome.entry} {given} | {outcome.state} | {noted} | {' | '.join(figures)} | {why} |"
         )
     return "\n".join(lines) + "\n"
 
