@@ -60,6 +60,7 @@ ONE_STEP = ROOT / "benchmarks" / "one_step.py"
 sys.path.insert(0, str(ROOT))
 
 from torch2ms import translate_project  # noqa: E402
+from torch2ms.config import Options  # noqa: E402
 from torch2ms.errors import VerificationError  # noqa: E402
 from torch2ms.verify.process import Worker, WorkerError, environment  # noqa: E402
 from torch2ms.verify.report import VerifyReport  # noqa: E402
@@ -400,14 +401,16 @@ class Runner:
         return any(_MARK.search(text) for text in lines)
 
 
-def translated(package: Package, folder: Path, corpora: list[Path]) -> tuple[Path, Path]:
+def translated(
+    package: Package, folder: Path, corpora: list[Path], options: Options | None = None
+) -> tuple[Path, Path]:
     """Return the source of a package and its translation, made unless ``folder`` holds them already."""
     source, output = folder / "src", folder / "out"
     if not output.is_dir():
         found = (find_folder(name, corpora) for name in package.folders)
         make_source(package, next(path for path in found if path), folder)
         started = time.monotonic()
-        report = translate_project(source, output)
+        report = translate_project(source, output, options)
         print(f"{package.name}: {len(report.files)} files, {time.monotonic() - started:.0f} s", flush=True)
     complete(package, source, corpora)
     return source, output

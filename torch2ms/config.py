@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import Literal
 
@@ -49,6 +49,7 @@ class Target:
     device: Device = "portable"
     api: ApiFamily = "auto"
     exact: bool = False  # the runtime's function wherever MindSpore's own is known to differ
+    graph: bool = False  # nothing that graph mode is known not to compile; as ``Options.mode`` says
 
     @property
     def mint(self) -> bool:
@@ -80,6 +81,8 @@ class Options:
     asked: tuple[tuple[str, object], ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
+        if self.mode == "graph" and not self.target.graph:
+            object.__setattr__(self, "target", replace(self.target, graph=True))
         if self.entry is not None and not _is_entry(self.entry):
             raise UsageError(f"not an entry: {self.entry!r}", advice="write it like package.module:callable")
 

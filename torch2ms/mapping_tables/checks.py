@@ -178,13 +178,13 @@ def _edges(where: str, value: Any) -> list[str]:
 _TARGET: dict[str, Check] = {
     "target": _filled, "recipe": _filled, "mindspore": _versions, "device": _devices, "when": _expressions,
     "rename": _text_table, "transform": _text_table, "write_default": _texts, "named": _texts, "add": _expressions,
-    "drop": _texts, "edge": _one_of(*EDGES), "unless": _edges, "deviates": _devices,
+    "drop": _texts, "edge": _one_of(*EDGES), "unless": _edges, "deviates": _devices, "pynative": _flag,
     "reject": _text_table, "state": _state, "reshape": _text_table, "attributes": _text_table,
     "fidelity": _one_of(*FIDELITIES), "limits": _limits, "codes": _texts, "notes": _text,
 }  # fmt: skip
 _EXAMPLE: dict[str, Check] = {
     "before": _filled, "after": _filled, "run": _run, "mindspore": _text, "device": _text, "edge": _one_of(*EDGES),
-    "exact": _flag,
+    "exact": _flag, "graph": _flag,
 }  # fmt: skip
 _IDENTICAL: dict[str, Check] = {
     "to": _filled, "names": _texts, "rename": _text_table, "mindspore": _versions, "device": _devices,

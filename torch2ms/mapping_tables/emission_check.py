@@ -154,7 +154,9 @@ def mismatches(tables: Tables, only: Sequence[str] = ()) -> Iterator[Mismatch]:
         for index, example in enumerate(row.examples):
             device: Any = example.device
             api: Any = "mint" if ".mint." in example.after else "auto"
-            options = Options(target=Target(parse_version(example.mindspore), device, api, example.exact))
+            options = Options(
+                target=Target(parse_version(example.mindspore), device, api, example.exact, example.graph)
+            )
             result = translate_source(source_of(example), options=options)
             emitted = canonical_body(result.text, example.run.get("objects", {}))
             expected = _expected(example)

@@ -22,7 +22,7 @@ def producer(tables: Tables, row: Row, example: Example) -> MappedTo | None:
     """
     device: Any = example.device
     api: Any = "mint" if ".mint." in example.after else "auto"
-    target = Target(parse_version(example.mindspore), device, api, example.exact)
+    target = Target(parse_version(example.mindspore), device, api, example.exact, example.graph)
     given = bound_arguments(tables, row, example)
     held = [option for option in tables.select(row, target) if _conditions_hold(option, given)]
     named = [option for option in held if names_target(example.after, option.target)]

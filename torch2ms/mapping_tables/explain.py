@@ -133,6 +133,8 @@ def _target_lines(tables: Tables, row: Row, option: MappedTo, index: int) -> Ite
         yield f"   passed over at these edges: {', '.join(option.unless)}"
     if option.deviates:
         yield f"   passed over with --exact, as it deviates on {', '.join(sorted(option.deviates))}"
+    if option.pynative:
+        yield "   passed over with --mode graph, which does not compile it"
     if option.fidelity != "exact" or option.notes:
         yield f"   {option.fidelity}: {option.notes}" if option.notes else f"   {option.fidelity}"
 

@@ -277,12 +277,14 @@ def _examples(tables: Tables, row: Row) -> Iterator[str]:
 
 
 def _deviations(tables: Tables, row: Row) -> Iterator[str]:
-    """A target that deviates, or is passed over at edges, needs another one that answers there."""
+    """A target that deviates, does not compile, or is passed over at edges, needs another one that answers there."""
     for device in DEVICES:
         target = Target(device=device)
         chosen, exact = tables.select(row, target), tables.select(row, replace(target, exact=True))
         if chosen and not any(not option.edge for option in exact):
             yield f"no target for --exact with {device}"
+        if chosen and not tables.select(row, replace(target, graph=True)):
+            yield f"no target for --mode graph with {device}"
         if any(option.unless for option in chosen) and all(option.unless for option in chosen if not option.edge):
             yield f"no target for what others are not meant for, with {device}"
 

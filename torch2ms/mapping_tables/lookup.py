@@ -143,7 +143,8 @@ class Tables:
         """Return the targets of a row that hold for a release and device, in order; conditions on arguments are open.
 
         ``portable`` needs all three devices; ``mindspore.mint`` is given only where ``target.mint`` asks for it; a
-        target that deviates is not given where ``target.exact`` asks for none that does.
+        target that deviates is not given where ``target.exact`` asks for none that does, nor one that graph mode does
+        not compile where ``target.graph`` does.
         """
         return tuple(
             option
@@ -151,6 +152,7 @@ class Tables:
             if holds_for(option.mindspore, target.mindspore)
             and _device_holds(option, target)
             and not (target.exact and option.deviates & _needed(target))
+            and not (target.graph and option.pynative)
         )
 
     def setters(self, name: str) -> tuple[str, ...]:

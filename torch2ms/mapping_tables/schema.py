@@ -101,6 +101,7 @@ class MappedTo:
     edge: Edge = ""  # tried first, where edges.py says so
     unless: tuple[Edge, ...] = ()  # passed over where edges.py says one of these
     deviates: frozenset[str] = frozenset()  # devices where the notes tell of a difference: --exact passes it over there
+    pynative: bool = False  # graph mode does not compile it: --mode graph passes it over
     state: Literal["same"] | Mapping[str, str] | None = None  # torch state key -> parameter name ("" = no counterpart)
     reshape: Mapping[str, str] = field(default_factory=dict)  # torch state key -> reshape rule of weights.py
     attributes: Mapping[str, str] = field(default_factory=dict)  # attribute of the torch object -> of the target
@@ -125,6 +126,7 @@ class Example:
     device: str = "portable"
     edge: Edge = ""  # of the target it shows, where several edges share one
     exact: bool = False  # translated with --exact
+    graph: bool = False  # translated with --mode graph
 
 
 @dataclass(frozen=True, slots=True)

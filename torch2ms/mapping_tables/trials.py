@@ -32,7 +32,9 @@ def translated(example: Example, before: str, version: Version | None = None, ar
     run = example.run if args is None else {**example.run, "args": args}
     device: Any = example.device
     api: Any = "mint" if ".mint." in example.after else "auto"
-    options = Options(target=Target(version or parse_version(example.mindspore), device, api, example.exact))
+    options = Options(
+        target=Target(version or parse_version(example.mindspore), device, api, example.exact, example.graph)
+    )
     result = translate_source(source_of(replace(example, before=before, run=run)), options=options)
     tree = ast.parse(canonical_body(result.text, run.get("objects", {})))
     last = tree.body[-1]

@@ -6,6 +6,7 @@ import os
 from typing import Any, List, Optional, Union
 
 import mindspore as ms
+from mindspore import ops
 
 __all__ = [
     "VERSION",
@@ -109,6 +110,7 @@ def _explain(name: str, reason: str) -> str:
     )
 
 
+@ops.constexpr  # asked while a network is compiled, too
 def is_accelerated() -> bool:
     """Return whether MindSpore computes on an accelerator: its device target is a GPU or an Ascend NPU."""
     return str(ms.get_context("device_target")) != "CPU"

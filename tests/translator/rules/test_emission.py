@@ -15,6 +15,7 @@ HEAD = "import torch\nimport torch.nn as nn\n\nids = torch.tensor([2, 3, 1])\n"
         ("nn.Embedding(max(ids) + 1, 5)", "nn.Embedding(int(max(ids) + 1), 5, embedding_table=init.Normal(1.0))"),
         ("nn.Linear(in_features=ids.max(), out_features=4)", "nn.Dense(in_channels=int(ids.max()), out_channels=4)"),
         ("nn.CrossEntropyLoss(torch.ones(3))", "layers.CrossEntropyLoss(ops.ones(3))"),
+        ("nn.Embedding.from_pretrained(torch.ones(3, 2))", "layers.Embedding.from_pretrained(ops.ones((3, 2)))"),
         ("nn.Parameter(torch.ones(3))", "ms.Parameter(ops.ones(3))"),
     ],
 )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import string
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List, Sequence, Tuple
 
 from mindspore import Tensor, ops
 
 from .dtypes import promoted
 
 __all__ = ["einsum"]
+
+Shape = Tuple[int, ...]
 
 
 def einsum(equation: Any, *operands: Any) -> Tensor:
@@ -23,19 +26,16 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         equation, operands = _written(equation, *operands)
     if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
         operands = tuple(operands[0])
-    if len({operand.dtype for operand in operands}) > 1:
-        operands = tuple(promoted(operands))
-    inputs, output = _parse(equation, operands)
-    if any(0 in operand.shape for operand in operands):
-        sizes = {letter: size for term, each in zip(inputs, operands) for letter, size in zip(term, each.shape)}
-        return ops.zeros(tuple(sizes[letter] for letter in output), operands[0].dtype)
-    current, terms = operands[0], inputs[0]
-    current, terms = _diagonal(current, terms)
+    operands = tuple(promoted(operands))
+    diagonals, steps, last, empty = _plan(equation, tuple(operand.shape for operand in operands))
+    if empty is not None:
+        return ops.zeros(empty, operands[0].dtype)
+    current = _diagonal(operands[0], diagonals[0])
     for position in range(1, len(operands)):
-        other, other_terms = _diagonal(operands[position], inputs[position])
-        needed = set(output).union(*inputs[position + 1 :])
-        current, terms = _contract(current, terms, other, other_terms, needed)
-    return _finish(current, terms, output)
+        left, right, shape = steps[position - 1]
+        other = _diagonal(operands[position], diagonals[position])
+        current = ops.matmul(_arranged(current, left), _arranged(other, right)).reshape(shape)
+    return _arranged(current, last)
 
 
 def _written(*given: Any) -> Tuple[str, Tuple[Any, ...]]:
@@ -46,23 +46,48 @@ def _written(*given: Any) -> Tuple[str, Tuple[Any, ...]]:
     return "->".join([",".join(terms[:pairs]), *terms[pairs:]]), given[: 2 * pairs : 2]
 
 
-def _parse(equation: str, operands: Tuple[Any, ...]) -> Tuple[List[str], str]:
+@ops.constexpr  # letters are no matter of graphs
+def _plan(equation: str, shapes: Tuple[Shape, ...]) -> Tuple[Any, Any, Any, Any]:
+    """Return what is done to shapes like these: (diagonals of each operand, products, the last arrangement, empty).
+
+    An arrangement is (axes to sum, order of axes, shape to spread to, shape); what is not needed is empty. A product is
+    (arrangement of the left side, of the right side, shape of the product). ``empty`` is the result's shape where an
+    operand has no elements, else None.
+    """
+    inputs, output = _parse(equation, shapes)
+    if any(0 in shape for shape in shapes):
+        sizes = {letter: size for term, shape in zip(inputs, shapes) for letter, size in zip(term, shape)}
+        return (), (), (), tuple(sizes[letter] for letter in output)
+    found = [_diagonals(term, shape) for term, shape in zip(inputs, shapes)]
+    _, terms, shape = found[0]
+    steps = []
+    for position in range(1, len(shapes)):
+        needed = set(output).union(*inputs[position + 1 :])
+        step, terms, shape = _product_of(terms, shape, *found[position][1:], needed)
+        steps.append(step)
+    kept = "".join(letter for letter in terms if letter in output)
+    sizes = dict(zip(terms, shape))
+    last = _arrangement(terms, shape, kept, output, sizes, tuple(sizes[letter] for letter in output))
+    return tuple(pairs for pairs, _, _ in found), tuple(steps), last, None
+
+
+def _parse(equation: str, shapes: Tuple[Shape, ...]) -> Tuple[List[str], str]:
     """Return the letters of each operand and of the output; an ellipsis becomes unused letters."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     inputs = left.split(",")
-    if len(inputs) != len(operands):
-        raise ValueError(f"einsum: the equation has {len(inputs)} operands, {len(operands)} were given")
+    if len(inputs) != len(shapes):
+        raise ValueError(f"einsum: the equation has {len(inputs)} operands, {len(shapes)} were given")
     free = [letter for letter in string.ascii_letters if letter not in equation]
     widest = 0
     for index, term in enumerate(inputs):
         if "..." in term:
-            rank = operands[index].ndim - len(term) + 3
+            rank = len(shapes[index]) - len(term) + 3
             widest = max(widest, rank)
     names = "".join(free[:widest])
     expanded = []
     for index, term in enumerate(inputs):
         if "..." in term:
-            rank = operands[index].ndim - len(term) + 3
+            rank = len(shapes[index]) - len(term) + 3
             term = term.replace("...", names[widest - rank :])
         expanded.append(term)
     if arrow:
@@ -72,66 +97,71 @@ def _parse(equation: str, operands: Tuple[Any, ...]) -> Tuple[List[str], str]:
     return expanded, names + "".join(once)
 
 
-def _diagonal(operand: Tensor, terms: str) -> Tuple[Tensor, str]:
-    """Return the operand with each letter once: repeated letters take the diagonal."""
+def _diagonals(terms: str, shape: Shape) -> Tuple[Any, str, Shape]:
+    """Return pairs of axes whose diagonals leave each letter once, the letters that are left, and the shape."""
+    pairs = []
     for letter in sorted(set(terms)):
         while terms.count(letter) > 1:
             first = terms.index(letter)
             second = terms.index(letter, first + 1)
-            operand = ops.diagonal(operand, 0, first, second)
+            pairs.append((first, second))
+            size = min(shape[first], shape[second])
             terms = terms[:first] + terms[first + 1 : second] + terms[second + 1 :] + letter
-    return operand, terms
+            shape = (*shape[:first], *shape[first + 1 : second], *shape[second + 1 :], size)
+    return tuple(pairs), terms, shape
 
 
-def _contract(a: Tensor, a_terms: str, b: Tensor, b_terms: str, needed: Any) -> Tuple[Tensor, str]:
-    """Return the product of two operands, summed over the letters that nothing after them needs."""
-    a, a_terms = _summed(a, a_terms, set(a_terms) - set(b_terms) - set(needed))
-    b, b_terms = _summed(b, b_terms, set(b_terms) - set(a_terms) - set(needed))
-    shared = [letter for letter in a_terms if letter in b_terms]
+def _product_of(a_terms: str, a_shape: Shape, b_terms: str, b_shape: Shape, needed: Any) -> Tuple[Any, str, Shape]:
+    """Return the product of two operands, summed over the letters that nothing after them needs; letters and shape."""
+    a = [letter for letter in a_terms if letter in b_terms or letter in needed]
+    b = [letter for letter in b_terms if letter in a_terms or letter in needed]
+    shared = [letter for letter in a if letter in b]
     batch = [letter for letter in shared if letter in needed]
     inner = [letter for letter in shared if letter not in needed]
-    a_free = [letter for letter in a_terms if letter not in shared]
-    b_free = [letter for letter in b_terms if letter not in shared]
+    a_free = [letter for letter in a if letter not in shared]
+    b_free = [letter for letter in b if letter not in shared]
     sizes: Dict[str, int] = {}
-    for letter, size in [*zip(a_terms, a.shape), *zip(b_terms, b.shape)]:
+    for letter, size in [*zip(a_terms, a_shape), *zip(b_terms, b_shape)]:
         sizes[letter] = max(size, sizes.get(letter, 1))
-    a = _ordered(a, a_terms, batch + a_free + inner, sizes, batch + inner)
-    b = _ordered(b, b_terms, batch + inner + b_free, sizes, batch + inner)
     lead = tuple(sizes[letter] for letter in batch)
-    rows, columns = _product(sizes, a_free), _product(sizes, b_free)
-    depth = _product(sizes, inner)
-    product = ops.matmul(a.reshape((*lead, rows, depth)), b.reshape((*lead, depth, columns)))
-    result = batch + a_free + b_free
-    return product.reshape(tuple(sizes[letter] for letter in result)), "".join(result)
+    rows, columns, depth = (math.prod(sizes[letter] for letter in part) for part in (a_free, b_free, inner))
+    result = [*batch, *a_free, *b_free]
+    shape = tuple(sizes[letter] for letter in result)
+    left = _arrangement(a_terms, a_shape, a, batch + a_free + inner, sizes, (*lead, rows, depth))
+    right = _arrangement(b_terms, b_shape, b, batch + inner + b_free, sizes, (*lead, depth, columns))
+    return (left, right, shape), "".join(result), shape
 
 
-def _product(sizes: Dict[str, int], letters: List[str]) -> int:
-    """Return the product of the sizes of ``letters``."""
-    total = 1
-    for letter in letters:
-        total *= sizes[letter]
-    return total
+def _arrangement(
+    terms: str, shape: Shape, kept: Sequence[str], order: Sequence[str], sizes: Dict[str, int], final: Shape
+) -> Tuple[Shape, Shape, Shape, Shape]:
+    """Return how an operand is summed to the letters in ``kept``, put in ``order``, and spread to ``sizes``."""
+    summed = tuple(axis for axis, letter in enumerate(terms) if letter not in kept)
+    axes = tuple(kept.index(letter) for letter in order)
+    own = dict(zip(terms, shape))
+    spread = tuple(sizes[letter] for letter in order)
+    return (
+        summed,
+        () if axes == tuple(range(len(axes))) else axes,
+        () if spread == tuple(own[letter] for letter in order) else spread,
+        final,
+    )
 
 
-def _summed(operand: Tensor, terms: str, gone: Any) -> Tuple[Tensor, str]:
-    """Return the operand summed over the letters in ``gone``."""
-    axes = tuple(axis for axis, letter in enumerate(terms) if letter in gone)
-    if not axes:
-        return operand, terms
-    return operand.sum(axes), "".join(letter for letter in terms if letter not in gone)
+def _diagonal(operand: Tensor, pairs: Any) -> Tensor:
+    """Return the operand with its diagonals taken."""
+    for first, second in pairs:
+        operand = ops.diagonal(operand, 0, first, second)
+    return operand
 
 
-def _ordered(operand: Tensor, terms: str, order: List[str], sizes: Dict[str, int], shared: List[str]) -> Tensor:
-    """Return the operand with its axes in ``order``; shared axes of size 1 are spread to the size of the other."""
-    axes = tuple(terms.index(letter) for letter in order)
-    if axes != tuple(range(len(axes))):
+def _arranged(operand: Tensor, arrangement: Any) -> Tensor:
+    """Return the operand summed, transposed, spread and reshaped."""
+    summed, axes, spread, shape = arrangement
+    if summed:
+        operand = operand.sum(summed)
+    if axes:
         operand = ops.transpose(operand, axes)
-    shape = tuple(sizes[letter] if letter in shared else size for letter, size in zip(order, operand.shape))
-    return operand if shape == operand.shape else ops.broadcast_to(operand, shape)
-
-
-def _finish(operand: Tensor, terms: str, output: str) -> Tensor:
-    """Return the operand summed and transposed to the letters of ``output``."""
-    operand, terms = _summed(operand, terms, set(terms) - set(output))
-    axes = tuple(terms.index(letter) for letter in output)
-    return operand if axes == tuple(range(len(axes))) else ops.transpose(operand, axes)
+    if spread:
+        operand = ops.broadcast_to(operand, spread)
+    return operand if shape == operand.shape else operand.reshape(shape)

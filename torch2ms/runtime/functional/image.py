@@ -58,7 +58,7 @@ def interpolate(
     scales: Any = (None,) * len(sizes)
     if scale_factor is not None and not recompute_scale_factor:
         scales = (scale_factor,) * len(sizes) if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
-    even = all(scale is None or new == old * scale for new, old, scale in zip(sizes, input.shape[2:], scales))
+    even = _is_even(sizes, input.shape[2:], scales)
     is_bytes = input.dtype == ms.uint8 and "nearest" not in mode
     if mode == "bilinear" and even and not antialias and not is_bytes:
         return ops.interpolate(input, sizes, mode=mode, align_corners=bool(align_corners))
@@ -77,6 +77,12 @@ def interpolate(
     for axis, found_taps in steps:
         input = _resampled(input, axis, found_taps)
     return input
+
+
+@ops.constexpr  # what all() says is no constant of a graph
+def _is_even(sizes: Sequence[int], given: Sequence[int], scales: Sequence[Any]) -> bool:
+    """Whether the scales are those of the sizes."""
+    return all(scale is None or new == old * scale for new, old, scale in zip(sizes, given, scales))
 
 
 def _bytes_resampled(input: Tensor, steps: Sequence[Tuple[int, Taps]], sizes: Sequence[int]) -> Tensor:

@@ -17,9 +17,13 @@ __all__ = ["power", "remainder"]  # sum is asked for as whole.sum
 
 def is_long(*values: Any) -> bool:
     """Whether the result of an operator on ``values`` is of int64, and a tensor."""
-    tensors = [value for value in values if isinstance(value, Tensor)]
-    whole = all(_is_whole(value) for value in values)
-    return whole and any(value.dtype == ms.int64 for value in tensors)
+    is_long_tensor = False
+    for value in values:  # one by one: what any() and all() say is no constant of a graph
+        if not _is_whole(value):
+            return False
+        if isinstance(value, Tensor) and value.dtype == ms.int64:
+            is_long_tensor = True
+    return is_long_tensor
 
 
 def _is_whole(value: Any) -> bool:

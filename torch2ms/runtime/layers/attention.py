@@ -78,7 +78,9 @@ class MultiheadAttention(nn.MultiheadAttention, metaclass=Kind):
             # MindSpore's softmax over one place spoils the gradient of all later ones; a product over none is not 0;
             # and a row that a mask hides whole spoils all others
             return self._with_care(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
-        result = super().construct(query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights)
+        result = super(MultiheadAttention, self).construct(
+            query, key, value, key_padding_mask, need_weights, attn_mask, average_attn_weights
+        )
         return (result[0], result[1]) if need_weights else (result[0], None)
 
     def _with_care(
@@ -179,7 +181,7 @@ class TransformerEncoderLayer(nn.TransformerEncoderLayer, metaclass=Kind):
         is_causal: bool = False,
     ) -> Tensor:
         """Return ``src`` after the layer; ``is_causal`` is torch's hint that ``src_mask`` is causal."""
-        return super().construct(src, src_mask, src_key_padding_mask)
+        return super(TransformerEncoderLayer, self).construct(src, src_mask, src_key_padding_mask)
 
 
 class TransformerDecoderLayer(nn.TransformerDecoderLayer, metaclass=Kind):
@@ -223,7 +225,9 @@ class TransformerDecoderLayer(nn.TransformerDecoderLayer, metaclass=Kind):
         memory_is_causal: bool = False,
     ) -> Tensor:
         """Return ``tgt`` after the layer; the ``is_causal`` arguments are torch's hints about the masks."""
-        return super().construct(tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask)
+        return super(TransformerDecoderLayer, self).construct(
+            tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask
+        )
 
 
 class TransformerEncoder(nn.Cell, metaclass=Kind):

@@ -194,6 +194,8 @@ class ModuleDict(_Placed, _CellDict):
 
     def __init__(self, modules: Optional[Any] = None) -> None:
         super().__init__()
+        # graph mode takes what is marked so for a dictionary, which has no attributes and is not called
+        self.__dict__.pop("__cell_as_dict__", None)
         if modules is not None:
             self.update(modules)
 

@@ -166,7 +166,7 @@ class Conv1d(_Weighted, nn.Conv1d, metaclass=Kind):
             x = ops.expand_dims(x, 0)
         if self.padded is not None:
             x = self.padded(x)
-        y = super().construct(x)
+        y = super(Conv1d, self).construct(x)
         return ops.squeeze(y, 0) if unbatched else y
 
 
@@ -215,7 +215,7 @@ class Conv2d(_Weighted, nn.Conv2d, metaclass=Kind):
             x = ops.expand_dims(x, 0)
         if self.padded is not None:
             x = self.padded(x)
-        y = super().construct(x)
+        y = super(Conv2d, self).construct(x)
         return ops.squeeze(y, 0) if unbatched else y
 
 
@@ -261,7 +261,7 @@ class Conv3d(_Weighted, nn.Conv3d, metaclass=Kind):
         """Return the convolution of ``x``."""
         if self.padded is not None:
             x = self.padded(x)
-        return super().construct(x)
+        return super(Conv3d, self).construct(x)
 
 
 def _check_zeros(padding_mode: str) -> None:
@@ -384,7 +384,7 @@ class ConvTranspose2d(nn.Conv2dTranspose, metaclass=Kind):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return the transposed convolution of ``x``."""
-        y = super().construct(x)
+        y = super(ConvTranspose2d, self).construct(x)
         if self.crop is None:
             return y
         for axis, (width, extra) in enumerate(self.crop, start=2):
@@ -438,7 +438,7 @@ class ConvTranspose3d(nn.Conv3dTranspose, metaclass=Kind):
     def construct(self, x: Tensor) -> Tensor:
         """Return the transposed convolution of ``x``."""
         if self.dilation == (1, 1, 1):
-            return super().construct(x)
+            return super(ConvTranspose3d, self).construct(x)
         bias = self.bias if self.has_bias else None
         return F.conv_transpose3d(
             x, self.weight, bias, self.stride, self.torch_padding, self.output_padding, self.group, self.dilation

@@ -28,7 +28,7 @@ class _Counted:
         count = self.num_batches_tracked
         if self.training and count is not None:  # type: ignore[attr-defined]
             self.num_batches_tracked = Tensor(int(count.asnumpy()) + 1, ms.int64)
-        return super().construct(x)  # type: ignore[misc]
+        return super(_Counted, self).construct(x)  # type: ignore[misc]
 
 
 class BatchNorm1d(_Counted, normalization.BatchNorm1d):

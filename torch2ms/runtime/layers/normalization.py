@@ -81,7 +81,7 @@ class _Average:
         """Return ``x`` normalised; in training the running statistics follow."""
         cell: Any = getattr(self, "bn2d", self)  # BatchNorm3d keeps its parameters in an inner layer
         if self.batches is None and not cell._torch2ms_absent and 0 < cell.eps <= 1:  # no kernel takes another
-            return super().construct(x)  # type: ignore[misc]
+            return super(_Average, self).construct(x)  # type: ignore[misc]
         if self.batches is not None and self.training:  # type: ignore[attr-defined]
             self.batches += 1
         return batch_norm(
@@ -161,7 +161,7 @@ class GroupNorm(nn.GroupNorm, metaclass=Kind):
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
         if not self._torch2ms_absent:
-            return super().construct(x)
+            return super(GroupNorm, self).construct(x)
         return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
 
@@ -284,7 +284,7 @@ class CrossMapLRN2d(LocalResponseNorm):
         """Return the sum of the squares of neighbouring channels, and of the first one."""
         near = self.size // 2 + 1  # of so many channels it is a neighbour already
         if x.shape[1] <= near:
-            return super().squares(x)
+            return super(CrossMapLRN2d, self).squares(x)
         first = ops.square(x[:, :1])
         beyond = ops.broadcast_to(first, (first.shape[0], x.shape[1] - near, *first.shape[2:]))
-        return super().squares(x) + ops.concat((ops.zeros_like(x[:, :near]), beyond), 1)
+        return super(CrossMapLRN2d, self).squares(x) + ops.concat((ops.zeros_like(x[:, :near]), beyond), 1)

@@ -131,7 +131,7 @@ class LSTMCell(nn.LSTMCell, metaclass=Kind):
             zeros = ops.zeros((x.shape[0], self.hidden_size), x.dtype)
             hx = (zeros, zeros)
         if x.dtype != ms.float64:
-            return super().construct(x, hx)
+            return super(LSTMCell, self).construct(x, hx)
         before, cell = hx
         gates = _affine(x, self.weight_ih, self.bias_ih) + _affine(before, self.weight_hh, self.bias_hh)
         keep, forget, new, out = ops.split(gates, self.hidden_size, axis=1)
@@ -154,7 +154,7 @@ class GRUCell(nn.GRUCell, metaclass=Kind):
             return self.construct(x.expand_dims(0), None if hx is None else hx.expand_dims(0)).squeeze(0)
         before = ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx
         if x.dtype != ms.float64:
-            return super().construct(x, before)
+            return super(GRUCell, self).construct(x, before)
         reset, update, new = ops.split(_affine(x, self.weight_ih, self.bias_ih), self.hidden_size, axis=1)
         own = ops.split(_affine(before, self.weight_hh, self.bias_hh), self.hidden_size, axis=1)
         update = ops.sigmoid(update + own[1])
@@ -183,6 +183,6 @@ class RNNCell(nn.RNNCell, metaclass=Kind):
             return self.construct(x.expand_dims(0), None if hx is None else hx.expand_dims(0)).squeeze(0)
         before = ops.zeros((x.shape[0], self.hidden_size), x.dtype) if hx is None else hx
         if x.dtype != ms.float64 and self.nonlinearity == "tanh":
-            return super().construct(x, before)
+            return super(RNNCell, self).construct(x, before)
         total = _affine(x, self.weight_ih, self.bias_ih) + _affine(before, self.weight_hh, self.bias_hh)
         return ops.tanh(total) if self.nonlinearity == "tanh" else nans.relu(total)

@@ -38,7 +38,7 @@ class Reparametrised:
         """Return what the layer computes with weights of now."""
         for name, compute in self._torch2ms_weights.items():  # type: ignore[attr-defined]
             self.__dict__[name] = compute()  # no parameter: Cell.__setattr__ would take it for one
-        return super().construct(*inputs, **options)  # type: ignore[misc]
+        return super(Reparametrised, self).construct(*inputs, **options)  # type: ignore[misc]
 
 
 class _Holder(nn.Cell):

@@ -207,7 +207,7 @@ class LayerNorm2d(layers.LayerNorm):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return ``x`` normalised."""
-        return super().construct(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
+        return super(LayerNorm2d, self).construct(x.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2)
 
 
 class FrozenBatchNorm2d(Network):

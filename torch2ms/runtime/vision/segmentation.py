@@ -93,7 +93,7 @@ class ASPPPooling(layers.Sequential):
 
     def construct(self, x: Tensor) -> Tensor:
         """Return (N, out_channels, H, W)."""
-        return _resized(super().construct(x), x.shape[-2:])
+        return _resized(super(ASPPPooling, self).construct(x), x.shape[-2:])
 
 
 class ASPP(Network):

@@ -66,9 +66,9 @@ class ContextArgument:
         return cst.Call(callee, [cst.Arg(arg) for arg in args or (self.code,)])
 
 
-def with_numbers(bound: BoundCall | None, tree: ast.Call, ctx: Context) -> BoundCall | None:
+def with_numbers(bound: BoundCall | None, row: Row, tree: ast.Call, ctx: Context) -> BoundCall | None:
     """Return the call of a layer with ints for tensors that are sizes: PyTorch takes ``nn.Embedding(ids.max(), 5)``."""
-    if bound is None or ctx.kind(tree).name != "Module" or ctx.kind(tree.func).name != "api":
+    if bound is None or row.kind != "class" or ctx.kind(tree).name != "Module":
         return bound
     made = dict(bound.arguments)
     for name, given in bound.arguments.items():

@@ -46,8 +46,16 @@ class FunctionInfo:
     @property
     def is_static(self) -> bool:
         """Whether it is a static method: called on an object or on the class, it gets neither."""
+        return self._is_made("staticmethod")
+
+    @property
+    def is_of_class(self) -> bool:
+        """Whether it is a class method."""
+        return self._is_made("classmethod")
+
+    def _is_made(self, decorator: str) -> bool:
         decorators = getattr(self.node, "decorator_list", ())
-        return self.owner is not None and any(getattr(d, "id", "") == "staticmethod" for d in decorators)
+        return self.owner is not None and any(getattr(d, "id", "") == decorator for d in decorators)
 
     @property
     def filled(self) -> list[str]:

@@ -365,7 +365,7 @@ def _row_call(row: Row, updated: cst.Call, tree: ast.Call, ctx: Context, receive
         ctx.report(code, tree, f"{row.name} has no equivalent for {where}", symbol=row.name)
         return ctx.left_call(updated, tree, row.name)
     _tell_failure(row, tree, ctx)
-    bound = with_numbers(bind(tree, updated, ctx.tables.signature(row.name)), tree, ctx)
+    bound = with_numbers(bind(tree, updated, ctx.tables.signature(row.name)), row, tree, ctx)
     obstacles: list[str] = []
     for option in by_edges(options, tree, ctx):
         obstacle = fits(option, bound, row, ctx)

@@ -123,6 +123,8 @@ def rewrite_function(
     info = ctx.analysis.function_of.get(tree)
     if info is None or info.owner is None or ctx.world.family(info.owner.key).name != "Module":
         return updated
+    if ctx.options.target.graph and info.owner.node in ctx.analysis.tree.body and not tree.name.startswith("__"):
+        updated = _with_named_super(updated, tree, info.owner.node.name)
     if tree.name == "forward":
         return _with_self(updated, tree).with_changes(name=cst.Name("construct"))
     if tree.name == "__init__":
@@ -153,6 +155,41 @@ def _with_self(updated: cst.FunctionDef, tree: ast.FunctionDef | ast.AsyncFuncti
     renamed = updated.visit(_Renamed(first, "self"))
     assert isinstance(renamed, cst.FunctionDef)
     return renamed
+
+
+def _with_named_super(
+    updated: cst.FunctionDef, tree: ast.FunctionDef | ast.AsyncFunctionDef, owner: str
+) -> cst.FunctionDef:
+    """Return a method whose ``super()`` says its class: graph mode takes the object's, and calls the method again."""
+    parameters = [*tree.args.posonlyargs, *tree.args.args]
+    if not parameters:
+        return updated
+    body = updated.body.visit(_NamedSuper(owner, parameters[0].arg))
+    assert isinstance(body, cst.BaseSuite)
+    return updated.with_changes(body=body)
+
+
+class _NamedSuper(cst.CSTTransformer):
+    """Gives ``super()`` its arguments; functions and classes within have their own."""
+
+    def __init__(self, *names: str) -> None:
+        super().__init__()
+        self.names = names
+
+    def visit_FunctionDef(self, node: cst.FunctionDef) -> bool:
+        """Leave functions within."""
+        return False
+
+    def visit_ClassDef(self, node: cst.ClassDef) -> bool:
+        """Leave classes within."""
+        return False
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.Call:
+        """Complete the call."""
+        is_short = isinstance(updated_node.func, cst.Name) and updated_node.func.value == "super"
+        if updated_node.args or not is_short:
+            return updated_node
+        return updated_node.with_changes(args=[cst.Arg(cst.Name(name)) for name in self.names])
 
 
 class _Renamed(cst.CSTTransformer):

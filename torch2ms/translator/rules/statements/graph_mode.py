@@ -16,7 +16,7 @@ from torch2ms.translator.syntax.ast_walk import children, walk
 from torch2ms.translator.values.containers import CHANGING
 from torch2ms.translator.values.families import PARTS, WEIGHTS
 from torch2ms.translator.values.kinds import Kind
-from torch2ms.translator.values.world import ClassInfo, FunctionInfo
+from torch2ms.translator.values.world import FunctionInfo
 
 __all__ = ["advise"]
 
@@ -26,8 +26,9 @@ _ENTRIES = ("forward", "__call__")
 _REFUSED: dict[str, str] = {
     "Try": "try", "TryStar": "try", "With": "with", "Match": "match", "Delete": "del", "NamedExpr": ":=",
     "Import": "an import", "ImportFrom": "an import", "Yield": "yield", "YieldFrom": "yield", "Nonlocal": "nonlocal",
-    "Await": "await", "AsyncFor": "async", "AsyncWith": "async",
+    "Await": "await", "AsyncFor": "async", "AsyncWith": "async", "Set": "a set", "SetComp": "a set comprehension",
 }  # fmt: skip
+_LOST = {("list", "sort"), ("dict", "pop")}  # methods that do nothing there, and say nothing
 _PYTHON_STATE = ("random", "numpy.random", "time")  # modules whose functions answer anew at each call
 
 _DYNAMIC = {
@@ -49,29 +50,32 @@ def advise(ctx: Context) -> None:
 
     They are notes; with ``mode = "graph"`` they are warnings, which also mark the emitted code.
     """
-    for info in ctx.analysis.classes.values():
-        if any(name in info.methods for name in _ENTRIES) and ctx.world.family(info.key).name == "Module":
-            for function in _run_by(info):
-                _Advice(ctx, function).read()
+    starts = [
+        info.methods[name]
+        for info in ctx.analysis.classes.values()
+        if ctx.world.family(info.key).name == "Module"
+        for name in _ENTRIES
+        if name in info.methods
+    ]
+    for function in _run_by(ctx, starts):
+        _Advice(ctx, function).read()
 
 
-def _run_by(info: ClassInfo) -> Iterator[FunctionInfo]:
-    """Yield the methods that a call of the network runs, as far as they are the class's own."""
+def _run_by(ctx: Context, starts: list[FunctionInfo]) -> Iterator[FunctionInfo]:
+    """Yield the functions and methods of the file that calls of its networks run."""
     seen: set[str] = set()
-    queue = [name for name in _ENTRIES if name in info.methods]
+    queue = starts[::-1]
     while queue:
-        name = queue.pop()
-        if name in seen:
+        function = queue.pop()
+        if function.key in seen:
             continue
-        seen.add(name)
-        method = info.methods[name]
-        yield method
-        queue.extend(
-            node.func.attr
-            for node in walk(method.node)
-            if isinstance(node, ast.Call) and _is_self(getattr(node.func, "value", None))
-            if isinstance(node.func, ast.Attribute) and node.func.attr in info.methods
-        )
+        seen.add(function.key)
+        yield function
+        for node in walk(function.node):
+            kind = ctx.kind(node.func) if isinstance(node, ast.Call) else None
+            called = ctx.world.function(kind.of) if kind is not None and kind.name == "function" else None
+            if called is not None and called.node in ctx.analysis.function_of:
+                queue.append(called)
 
 
 class _Advice:
@@ -108,6 +112,8 @@ class _Advice:
         name = _REFUSED.get(type(node).__name__, "")
         if isinstance(node, (ast.For, ast.While)) and node.orelse:
             name = "the else of a loop"
+        elif isinstance(node, (ast.For, ast.comprehension)) and self._kind(node.iter).of == "torch.nn.ModuleDict":
+            name = "a loop over a ModuleDict without keys()"
         if isinstance(node, ast.Call):
             called = node.func
             if (
@@ -116,15 +122,20 @@ class _Advice:
                 and self._kind(called.value).name in ("Module", "self")
             ):
                 name = f"{called.attr}()"
-            elif isinstance(called, ast.Name) and called.id == "reversed" and self._is_layers(node.args):
-                name = "reversed() of layers"
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and self._is_sequential(node.value):
-            name = "a slice of a Sequential"
+            elif isinstance(called, ast.Name) and self._are_layers(called.id, node.args):
+                name = f"{called.id}() of layers"
+            elif self._is_class_method(called):
+                name = "a call of a class method"
         if name:
             self._say("T2M601", node, f"graph mode does not compile {name}; PyNative mode runs it")
 
     def _frozen(self, node: ast.AST) -> None:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not isinstance(node, ast.Call):
+            return
+        if self._makes_object(node.func):
+            made = ast.unparse(node.func)
+            self._say("T2M601", node, f"graph mode takes no gradient through an object of {made}, and says nothing")
+        if not isinstance(node.func, ast.Attribute):
             return
         dotted = self._python_module(node.func)
         if any(f"{dotted}.".startswith(f"{module}.") for module in _PYTHON_STATE):
@@ -139,6 +150,8 @@ class _Advice:
         ):
             text = ast.unparse(node.func)
             self._say("T2M601", node, f"graph mode does not keep what {text}() changes from call to call")
+        elif (self._kind(owner).name, node.func.attr) in _LOST:
+            self._say("T2M601", node, f"graph mode does not do what {ast.unparse(node.func)}() does, and says nothing")
 
     def _python_module(self, node: ast.expr) -> str:
         """Return the dotted name of a function of an imported module, or ""."""
@@ -149,12 +162,23 @@ class _Advice:
         kind = self._kind(node)
         return ".".join([kind.of, *reversed(parts)]) if kind.name == "module" else ""
 
-    def _is_layers(self, arguments: list[ast.expr]) -> bool:
-        return len(arguments) == 1 and self._kind(arguments[0]).name == "Module"
+    def _are_layers(self, function: str, arguments: list[ast.expr]) -> bool:
+        """Whether layers are given to a function that graph mode has for other lists alone."""
+        count = {"reversed": 1, "zip": 2}.get(function, 0)
+        return bool(count) and sum(self._kind(part).name == "Module" for part in arguments) >= count
 
-    def _is_sequential(self, node: ast.expr) -> bool:
-        kind = self._kind(node)
-        return kind.name == "Module" and "torch.nn.Sequential" in kind.of.split("|")
+    def _makes_object(self, called: ast.expr) -> bool:
+        """Whether a plain class, a dataclass or a named tuple of the project is called."""
+        kind = self._kind(called)
+        info = self.ctx.world.class_info(kind.of) if kind.name == "class" else None
+        if info is not None:
+            return all(base.of == "typing.NamedTuple" for base in info.bases)
+        return isinstance(called, ast.Name) and called.id in self.ctx.once(_named_tuples)
+
+    def _is_class_method(self, called: ast.expr) -> bool:
+        kind = self._kind(called)
+        info = self.ctx.world.function(kind.of) if kind.name == "function" else None
+        return info is not None and info.is_of_class
 
     # ---- dynamic shape
 
@@ -233,3 +257,14 @@ class _Advice:
 
 def _is_self(node: ast.AST | None) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _named_tuples(ctx: Context) -> frozenset[str]:
+    """Return the names of a file that ``namedtuple(...)`` is bound to."""
+    return frozenset(
+        target.id
+        for node in ctx.analysis.all(ast.Assign)
+        if isinstance(node.value, ast.Call) and ctx.kind(node.value.func).of == "collections.namedtuple"
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    )
