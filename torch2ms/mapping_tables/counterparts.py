@@ -258,6 +258,15 @@ def is_staying(module: str, name: str | None) -> bool:
     return place is not None and place.kind == "stays"
 
 
+def moved(module: str, name: str | None) -> tuple[str, str] | None:
+    """Return where another package has what ``from module import name`` gets, as module and name, or None."""
+    place = place_of(f"{module}.{name}") if name is not None else None
+    if place is None or place.kind in ("stays", "lacks"):
+        return None
+    parent, _, last = place.target.rpartition(".")
+    return parent, last
+
+
 def needed_by(texts: Iterable[str]) -> list[str]:
     """Return the lines of requirements for the other packages that translated code imports, at the pinned versions."""
     joined = "\n".join(texts)

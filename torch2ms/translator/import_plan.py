@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torch2ms.config import Options
-from torch2ms.mapping_tables.counterparts import is_staying, target_package
+from torch2ms.mapping_tables.counterparts import is_staying, moved, target_package
 from torch2ms.translator.syntax.cst_builders import dotted_name
 from torch2ms.translator.syntax.names import imported
 from torch2ms.translator.values.kinds import UNKNOWN
@@ -90,6 +90,7 @@ class ImportPlan:
         self.kept: set[str] = set()  # modules of torch that are still needed
         self._modules: set[str] = set()  # modules that the file itself imports or imports from
         self._imports: dict[str, list[tuple[str, str | None]]] = {}  # bound name -> (module, attribute)
+        self._local: set[tuple[str, str, str]] = set()  # alias, module, attribute of imports that stay in their blocks
         self._stars = False
         self._variables: set[str] = set()  # of other files, imported
         self._bound: set[str] = set()
@@ -103,6 +104,7 @@ class ImportPlan:
 
     def _scan(self, analysis: FileAnalysis, world: World) -> None:
         path = analysis.path
+        first = frozenset(map(id, analysis.tree.body))
         for node in analysis.nodes:
             if isinstance(node, ast.Name):  # most nodes are names
                 if node.ctx.__class__ is not ast.Load:
@@ -115,6 +117,11 @@ class ImportPlan:
                         self._stars = True
                         continue
                     level = getattr(node, "level", 0)
+                    if level == 0 and id(node) not in first and (new := moved(module, attribute)) is not None:
+                        self._imports.setdefault(name, []).append(new)
+                        self._local.add((name, *new))
+                        self._bound.add(name)
+                        continue
                     from_torch = (
                         world.symbols.is_torch(path, module, level) and not is_staying(module, attribute)
                     ) or (attribute is not None and hands_on(world, path, module, level, attribute))
@@ -187,6 +194,8 @@ class ImportPlan:
 
     def _bare(self, module: str, name: str, written: str) -> cst.Name:
         """Keep a bare name bare: under its own new name, or under the alias the source gave it."""
+        if (written, module, name) in self._local:
+            return cst.Name(written)
         original = next((attribute for _, attribute in self._imports.get(written, ()) if attribute), written)
         alias = name if written == original else written
         return cst.Name(self._alias(Needed(module, name, alias)))
@@ -219,6 +228,7 @@ class ImportPlan:
                 module, attribute = origins[0]
                 if attribute is None and not wanted.module and module == wanted.name:
                     return alias
-                if attribute is not None and module == wanted.module and attribute == wanted.name:
+                is_same = module == wanted.module and attribute == wanted.name
+                if attribute is not None and is_same and (alias, module, attribute) not in self._local:
                     return alias
         return None

@@ -183,3 +183,17 @@ def test_a_network_that_was_compared_and_differs_is_marked_where_it_is_called() 
     )
     found = [d for d in translate_source(text).diagnostics if d.code == "T2M303"]
     assert [d.symbol for d in found] == ["transformers.BertForMaskedLM"]
+
+
+def test_an_import_inside_of_a_block_stays_there() -> None:
+    text = translate_source(
+        "import torch\n\ntry:\n    from transformers import BertModel, BertTokenizer\nexcept ImportError:\n"
+        "    BertModel = None\n\n\ndef make():\n    from transformers import GPT2LMHeadModel as G\n    return G\n\n\n"
+        "def again():\n    from transformers import GPT2LMHeadModel\n    return GPT2LMHeadModel, torch.ones(2)\n"
+    ).text
+    assert text == (
+        "from mindspore import ops\n\ntry:\n    from transformers import BertTokenizer\n"
+        "    from mindone.transformers import BertModel\nexcept ImportError:\n    BertModel = None\n\n\ndef make():\n"
+        "    from mindone.transformers import GPT2LMHeadModel as G\n    return G\n\n\ndef again():\n"
+        "    from mindone.transformers import GPT2LMHeadModel\n    return GPT2LMHeadModel, ops.ones(2)\n"
+    )

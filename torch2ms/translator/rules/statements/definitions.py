@@ -123,7 +123,7 @@ def rewrite_function(
     info = ctx.analysis.function_of.get(tree)
     if info is None or info.owner is None or ctx.world.family(info.owner.key).name != "Module":
         return updated
-    if ctx.options.target.graph and info.owner.node in ctx.analysis.tree.body and not tree.name.startswith("__"):
+    if ctx.options.target.graph and info.owner.node in ctx.analysis.tree.body and tree.name != "__init__":
         updated = _with_named_super(updated, tree, info.owner.node.name)
     if tree.name == "forward":
         return _with_self(updated, tree).with_changes(name=cst.Name("construct"))

@@ -10,7 +10,7 @@ from typing import Any
 import libcst as cst
 from libcst.helpers import get_full_name_for_node
 
-from torch2ms.mapping_tables.counterparts import is_staying
+from torch2ms.mapping_tables.counterparts import is_staying, moved
 from torch2ms.translator.context import Context, Frame
 from torch2ms.translator.import_plan import GUARD, Needed, hands_on
 from torch2ms.translator.rules.module_values import MODULES, SAME_CALLS
@@ -124,8 +124,9 @@ class _ImportRewriter:
         self.found = self.found or first
         if kept:
             kept[-1] = kept[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
-            updated = node.with_changes(body=kept)
-            return [_marker(node), updated.with_changes(leading_lines=[])] if first else [updated]
+            updated = node.with_changes(body=kept if len(node.body) > 1 else kept[:1])
+            more = [cst.SimpleStatementLine([part]) for part in kept[len(updated.body) :]]
+            return [_marker(node), updated.with_changes(leading_lines=[]), *more] if first else [updated, *more]
         if first:
             return [_marker(node)]
         return []
@@ -177,9 +178,12 @@ class _ImportRewriter:
             return _with_names(node, kept, node.names)
         stays = [alias for alias in node.names if is_staying(_module_of(node), alias.evaluated_name)]
         goes = [alias for alias in node.names if alias not in stays]
+        # another package's name that is imported where it is needed may be missing everywhere else
+        moves = [(alias, moved(_module_of(node), alias.evaluated_name)) for alias in goes if self.depth]
+        there = [_import_of(alias, *place) for alias, place in moves if place is not None]
         bound = [line for alias in goes if (line := self._fallback(node, alias)) is not None]
         rest = node if not goes else _on_one_line(node, stays) if stays else None
-        return [*([rest] if rest is not None else []), *bound] if bound else rest
+        return [*([rest] if rest is not None else []), *there, *bound] if bound or there else rest
 
     def _hands_on(self, node: cst.ImportFrom, alias: cst.ImportAlias) -> bool:
         """Whether a name of torch's is taken from a file of the project: its uses name MindSpore's themselves."""
@@ -197,7 +201,7 @@ class _ImportRewriter:
         """
         name = alias.evaluated_alias or alias.evaluated_name
         here = self.ctx.analysis.names.get(name)
-        if self.depth == 0 or here is None or here.name == "api":
+        if self.depth == 0 or here is None or here.name == "api" or moved(_module_of(node), alias.evaluated_name):
             return None
         canonical = self.ctx.tables.canonical(f"{_module_of(node)}.{alias.evaluated_name}")
         target = _target_of(self.ctx, canonical)
@@ -223,6 +227,13 @@ class _ImportRewriter:
             message = f"{name} has no MindSpore equivalent that stands for it where another name may"
             self.ctx.report("T2M201", tree, message, symbol=name, advice=row.unsupported or "")
         self.marks += [cst.EmptyLine(comment=cst.Comment(mark)) for mark in self.ctx.frames.pop().marks]
+
+
+def _import_of(alias: cst.ImportAlias, module: str, name: str) -> cst.ImportFrom:
+    """Return ``from module import name``, under the name that an import binds."""
+    bound = alias.evaluated_alias or alias.evaluated_name
+    statement = _statement(f"from {module} import {name}" + (f" as {bound}" if bound != name else ""))
+    return cst.ensure_type(statement.body[0], cst.ImportFrom)
 
 
 def _module_of(node: cst.ImportFrom) -> str:
