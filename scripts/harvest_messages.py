@@ -149,18 +149,19 @@ def of_codes() -> Iterator[tuple[str, str]]:
         yield entry.advice.replace("NAME", "{a}"), code
 
 
-def of_help(command: click.Command) -> Iterator[tuple[str, str]]:
+def of_help(command: click.Command, above: click.Context | None = None) -> Iterator[tuple[str, str]]:
     """Yield (text, command) of what the help of a command, and of those below it, is made of."""
     for text in (command.help, command.epilog, command.short_help):
         yield from ((" ".join(part.split()), str(command.name)) for part in (text or "").split("\n\n"))
-    with click.Context(command, **command.context_settings) as context:
+    context = click.Context(command, parent=above, **command.context_settings)  # click keeps the option of its help
+    with context:
         records = [option.get_help_record(context) for option in command.get_params(context)]
     for words, *settings in (re.split(r"\s\s\[|^\[", record[1]) for record in records if record):
         yield words, str(command.name)
         for setting in "; ".join(settings).rstrip("]").split("; "):
             yield (setting if reads_as_english(setting) else ""), str(command.name)
     for part in command.commands.values() if isinstance(command, click.Group) else ():
-        yield from of_help(part)
+        yield from of_help(part, context)
 
 
 def cli_command() -> click.Command:

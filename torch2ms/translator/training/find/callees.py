@@ -78,7 +78,8 @@ class Callees:
     def resets(self, call: ast.Call, oracle: Oracle) -> dict[str, bool]:
         """Return what a call resets the gradients of in the functions that it runs, and whether each is a network.
 
-        Paths are those of the caller; "" stands for what has none there, or is reset on some paths only.
+        Paths are those of the caller, behind a colon where they begin with a name of their module; "" stands for what
+        has none there, or is reset on some paths only.
         """
         kind, receiver = oracle.kind(call.func), call.func
         if kind.name == "function" and isinstance(call.func, ast.Attribute):
@@ -90,6 +91,9 @@ class Callees:
             inner = self._resets_of(key, callee) if callee is not None else {}
             given = _handed(call, receiver, callee.function) if callee is not None and inner else {}
             for path, on_network in inner.items():
+                if path[:1] == ":":
+                    found[path if callee is not None and callee.oracle is oracle else ""] = on_network
+                    continue
                 first, dot, rest = path.partition(".")
                 value = given.get(first) if len(keys) == 1 else None
                 above = dotted_path(value) if value is not None else None
@@ -104,7 +108,9 @@ class Callees:
             for call, is_sure in calls_of(callee.function):
                 func = call.func
                 if isinstance(func, ast.Attribute) and func.attr == "zero_grad":
-                    here = {dotted_path(func.value) or "": callee.oracle.kind(func.value).name == "Module"}
+                    path = dotted_path(func.value) or ""
+                    is_global = bool(path) and root(path) not in _own_names(callee.function)
+                    here = {":" * is_global + path: callee.oracle.kind(func.value).name == "Module"}
                 else:
                     here = self.resets(call, callee.oracle)
                 found.update({path if is_sure else "": on_network for path, on_network in here.items()})
@@ -188,6 +194,13 @@ def _handed(call: ast.Call, receiver: ast.expr, function: FunctionNode) -> dict[
     starred = next((place for place, arg in enumerate(call.args) if isinstance(arg, ast.Starred)), len(call.args))
     pairs = dict(zip(names, [*given, *call.args[:starred]], strict=False))
     return pairs | {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
+
+
+def _own_names(function: FunctionNode) -> set[str]:
+    """Return the parameters of a function, and what else it binds."""
+    nodes = list(walk(function))
+    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
+    return bound | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def _bindings(function: FunctionNode) -> Iterator[tuple[str, ast.expr]]:

@@ -201,6 +201,8 @@ def _inner_resets(scope: Scope, events: Sequence[Event], flow: GradientFlow) -> 
         for call in own_expressions(statement, scope):
             if isinstance(call, ast.Call) and id(call) not in known:
                 for path, on_module in flow.resets(call).items():
+                    if path[:1] == ":":  # a name of the module, which a function may use for something else
+                        path = path[1:] if scope.is_module else ""
                     found.append(Event("zero", statement, call, order, path, None, on_module=on_module, inside=True))
     return found
 
