@@ -9,7 +9,7 @@ from torch2ms.translator.effects.reads_and_writes import TAKERS
 from torch2ms.translator.syntax.ast_walk import children, walk
 from torch2ms.translator.values.containers import CHANGING
 
-__all__ = ["FUNCTIONS", "binds", "blocks", "is_enable_grad", "is_no_grad", "is_zeroing", "own", "reads"]
+__all__ = ["FUNCTIONS", "binds", "blocks", "is_enable_grad", "is_no_grad", "is_zeroing", "own", "own_names", "reads"]
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -51,14 +51,15 @@ def reads(node: ast.AST) -> set[str]:
 def _read_by_function(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """Return the names that a function has from outside: its own parameters and variables are others."""
     inner = [n for n in walk(node) if isinstance(n, ast.Name)]
-    own_names = _own_names(node)
+    own = own_names(node)
     given = [*node.decorator_list, *node.args.defaults, *(d for d in node.args.kw_defaults if d is not None)]
-    return {n.id for n in inner if isinstance(n.ctx, ast.Load)} - own_names | {
+    return {n.id for n in inner if isinstance(n.ctx, ast.Load)} - own | {
         n.id for part in given for n in walk(part) if isinstance(n, ast.Name)
     }
 
 
-def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+def own_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the parameters and variables of a function."""
     outer = {name for n in walk(node) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
     stored = {n.id for n in walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
     return {a.arg for a in walk(node.args) if isinstance(a, ast.arg)} | (stored - outer)
@@ -67,7 +68,7 @@ def _own_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
 def binds(node: ast.AST) -> set[str]:
     """Return the names that are bound, or whose value is changed in place; not those that a function has for itself."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        return {node.name} | (set().union(*map(binds, node.body)) - _own_names(node))
+        return {node.name} | (set().union(*map(binds, node.body)) - own_names(node))
     if isinstance(node, ast.ClassDef):
         methods = [part for part in node.body if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))]
         return {node.name}.union(*(binds(method) - {method.name} for method in methods))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from torch2ms.translator.effects.dataflow import effects
 from torch2ms.translator.effects.gradient_uses import calls_of
+from torch2ms.translator.effects.names_used import own_names
 from torch2ms.translator.effects.reads_and_writes import dotted_path, root
 from torch2ms.translator.syntax.ast_walk import walk
 from torch2ms.translator.training.find.differentiable import differentiable_nodes
@@ -109,7 +110,7 @@ class Callees:
                 func = call.func
                 if isinstance(func, ast.Attribute) and func.attr == "zero_grad":
                     path = dotted_path(func.value) or ""
-                    is_global = bool(path) and root(path) not in _own_names(callee.function)
+                    is_global = bool(path) and root(path) not in own_names(callee.function)
                     here = {":" * is_global + path: callee.oracle.kind(func.value).name == "Module"}
                 else:
                     here = self.resets(call, callee.oracle)
@@ -194,13 +195,6 @@ def _handed(call: ast.Call, receiver: ast.expr, function: FunctionNode) -> dict[
     starred = next((place for place, arg in enumerate(call.args) if isinstance(arg, ast.Starred)), len(call.args))
     pairs = dict(zip(names, [*given, *call.args[:starred]], strict=False))
     return pairs | {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg is not None}
-
-
-def _own_names(function: FunctionNode) -> set[str]:
-    """Return the parameters of a function, and what else it binds."""
-    nodes = list(walk(function))
-    bound = {node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)}
-    return bound | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def _bindings(function: FunctionNode) -> Iterator[tuple[str, ast.expr]]:
