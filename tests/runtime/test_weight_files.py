@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import mindspore
 import numpy as np
 import pytest
 import torch
@@ -95,3 +96,24 @@ def test_several_networks_in_one_file_are_no_guess(tmp_path: Path) -> None:
     torch.save({"generator": {"a": torch.ones(2)}, "critic": {"a": torch.ones(2)}}, tmp_path / "x.pth")
     with pytest.raises(WeightsError, match=r"the file has generator, critic"):
         weight_files.read_torch(tmp_path / "x.pth")
+
+
+@pytest.mark.parametrize(("kind", "other"), [("pth", "ckpt"), ("ckpt", "pth")])
+def test_a_checksum_that_does_not_fit_leaves_nothing_written(kind: str, other: str, tmp_path: Path) -> None:
+    source = tmp_path / f"x.{kind}"
+    numbers = np.arange(4096, dtype=np.float32)
+    if kind == "pth":
+        weight_files.write_torch({"a": Value(numbers, "float32")}, source)
+        (tmp_path / "x.pth.sha256").unlink()
+    else:
+        mindspore.save_checkpoint([{"name": "a", "data": mindspore.Tensor(numbers)}], str(source), crc_check=True)
+        source.chmod(0o600)
+    content = bytearray(source.read_bytes())
+    content[content.index(numbers[2049:2050].tobytes())] ^= 1
+    source.write_bytes(content)
+    found, _ = (weight_files.read_torch if kind == "pth" else weight_files.read_mindspore)(source)
+    with pytest.raises(WeightsError, match=rf"x\.{kind} is damaged: the checksum of"):
+        (weight_files.write_mindspore if kind == "pth" else weight_files.write_torch)(found, tmp_path / f"y.{other}")
+    assert [path.name for path in tmp_path.iterdir()] == [source.name]
+    with pytest.raises(WeightsError, match="the checksum of"):
+        _ = found["a"].array

@@ -24,8 +24,9 @@ import tempfile
 import threading
 import time
 import zlib
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, Optional, TextIO, Tuple, TypeVar
+from typing import Any, BinaryIO, Callable, List, Optional, TextIO, TypeVar
 
 __all__ = ["ChecksumError", "FileBytes", "Progress", "Sink", "replace", "write_atomically"]
 
@@ -53,9 +54,8 @@ class FileBytes:
         self.view = view
         self._mapping = mapping
         self._damaged = damaged
-        self._expected: queue.Queue[Optional[Tuple[int, int, int, int, str]]] = queue.Queue()
-        self._thread: Optional[threading.Thread] = None
-        self._unfit = ""
+        self._pool: Optional[ThreadPoolExecutor] = None
+        self._comparisons: List[Future[None]] = []
 
     @classmethod
     def of(cls, path: Path, damaged: Callable[[str], Exception] = ChecksumError) -> FileBytes:
@@ -76,35 +76,26 @@ class FileBytes:
 
         What does not fit raises here where the bytes are in memory, and :meth:`checked` where they are mapped.
         """
-        if self._thread is None and self._mapping is not None:
-            self._thread = threading.Thread(target=self._compare_expected, daemon=True)
-            self._thread.start()
         expected = begin, end, start, checksum, f"the checksum of {where} does not fit its content"
-        if self._thread is not None:
-            self._expected.put(expected)
-        elif not self._fits(*expected):
-            raise self._damaged(self._unfit)
+        if self._mapping is None:
+            self._compare(*expected)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(1)
+        self._comparisons.append(self._pool.submit(self._compare, *expected))
 
     def checked(self) -> None:
-        """Wait until every checksum is compared; raises where one does not fit."""
-        if self._thread is not None:
-            self._expected.put(None)
-            self._thread.join()
-            self._thread = None
-        if self._unfit:
-            raise self._damaged(self._unfit)
+        """Wait until every checksum is compared; raises where one does not fit, or could not be compared."""
+        while self._comparisons:
+            self._comparisons[-1].result()
+            self._comparisons.pop()
 
-    def _compare_expected(self) -> None:
-        for expected in iter(self._expected.get, None):
-            if not self._fits(*expected):
-                return
-
-    def _fits(self, begin: int, end: int, start: int, checksum: int, text: str) -> bool:
+    def _compare(self, begin: int, end: int, start: int, checksum: int, text: str) -> None:
         for place in range(begin, end, _PART):
             start = zlib.crc32(self.view[place : min(place + _PART, end)], start)
             self.release()
-        self._unfit = "" if start == checksum else text
-        return start == checksum
+        if start != checksum:
+            raise self._damaged(text)
 
     def stream(self) -> BinaryIO:
         """Return a stream of the bytes."""

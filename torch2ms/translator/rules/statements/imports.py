@@ -178,7 +178,7 @@ class _ImportRewriter:
             return _with_names(node, kept, node.names)
         stays = [alias for alias in node.names if is_staying(_module_of(node), alias.evaluated_name)]
         goes = [alias for alias in node.names if alias not in stays]
-        # another package's name that is imported where it is needed may be missing everywhere else
+        # an import within a block stays there: its package may be missing where the block does not run
         moves = [(alias, moved(_module_of(node), alias.evaluated_name)) for alias in goes if self.depth]
         there = [_import_of(alias, *place) for alias, place in moves if place is not None]
         bound = [line for alias in goes if (line := self._fallback(node, alias)) is not None]
